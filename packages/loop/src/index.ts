@@ -1,1 +1,22 @@
-export {};
+export type { Clock } from "./clock.ts";
+export type {
+	AfterToolCallContext,
+	AfterToolCallResult,
+	AgentContext,
+	AgentEvent,
+	AgentEventSink,
+	AgentLoopConfig,
+	AgentMessage,
+	AgentTool,
+	AgentToolCall,
+	AgentToolResult,
+	AgentToolUpdateCallback,
+	BeforeToolCallContext,
+	BeforeToolCallResult,
+	CustomAgentMessages,
+	ShouldStopAfterTurnContext,
+	StreamFn,
+	ThinkingLevel,
+	ToolArguments,
+	ToolExecutionMode,
+} from "./types.ts";

@@ -1,0 +1,105 @@
+/** What a session needs from the world, as interfaces. `compose.ts` supplies the real things, tests supply others. */
+
+/** Names one port; the type parameter is what `host.port(token)` returns. */
+export interface PortToken<T> {
+	readonly name: string;
+	/** Only carries the type; never set. */
+	readonly type?: T;
+}
+
+/** Declares a port under a unique name. */
+export function definePort<T>(name: string): PortToken<T> {
+	return { name };
+}
+
+/** A person's view of time, replaceable in tests. */
+export interface ClockPort {
+	/** Milliseconds since 1970, as `Date.now()`. */
+	now(): number;
+	/** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+	sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** How a cell ended. `interrupted`: stopped on request; `dead`: the kernel process ended under it. */
+export type CellStatus = "ok" | "error" | "interrupted" | "timeout" | "dead";
+
+/** One piece of live output of a running cell. */
+export interface CellChunk {
+	readonly stream: "stdout" | "stderr";
+	readonly text: string;
+}
+
+/** An error that a cell ended with; `traceback` holds plain lines, outermost frame first. */
+export interface CellError {
+	readonly name: string;
+	readonly value: string;
+	readonly traceback: readonly string[];
+}
+
+/** Data in several representations, by MIME type: text as is, binary as base64. */
+export type MimeBundle = Readonly<Record<string, unknown>>;
+
+/** What one cell gave. `stdout` and `stderr` are whole or already cut to head and tail by the kernel. */
+export interface CellResult {
+	readonly status: CellStatus;
+	readonly stdout: string;
+	readonly stderr: string;
+	/** `text/plain` of the last expression, absent when it was `None` or a statement. */
+	readonly result?: string;
+	/** Rich output in order: `display(...)` and the rich forms of the last expression. */
+	readonly displays: readonly MimeBundle[];
+	readonly error?: CellError;
+	/** Milliseconds from the request to the end, by a monotonic clock. */
+	readonly durationMs: number;
+	/** True when this cell got a fresh kernel because the one before had ended: earlier variables are gone. */
+	readonly kernelRestarted: boolean;
+	/** Bytes of output that were produced but not kept, 0 when nothing was dropped. */
+	readonly droppedBytes: number;
+}
+
+/** Options of one cell. */
+export interface CellOptions {
+	/** Interrupts the cell; the kernel and its variables survive where possible. */
+	readonly signal?: AbortSignal;
+	/** Live output in order. Must not throw. */
+	readonly onChunk?: (chunk: CellChunk) => void;
+	/** Called with `starting` when the kernel has to start first. */
+	readonly onStatus?: (status: "starting" | "running") => void;
+}
+
+/** Answers a request that code in a cell sent; a thrown error is raised in the cell with its message. */
+export type HostRequestHandler = (
+	type: string,
+	payload: Readonly<Record<string, unknown>>,
+	signal: AbortSignal,
+) => Promise<unknown>;
+
+/** What kind of kernel serves, for status texts. */
+export interface KernelInfo {
+	readonly backend: "builtin" | "ipykernel";
+	/** Absolute path of the interpreter. */
+	readonly python: string;
+	/** For example `3.11.2`. */
+	readonly version: string;
+	readonly pid: number;
+}
+
+/**
+ * One persistent Python namespace. Cells run one at a time, in call order.
+ * @throws {Error} from `execute` only when no kernel can be started; the message names each interpreter that was tried.
+ */
+export interface KernelPort {
+	/** Begins to start the kernel in the background; failures show at the next `execute`. */
+	prewarm(): void;
+	/** Runs one cell and resolves when it has ended, however it ended. */
+	execute(code: string, options?: CellOptions): Promise<CellResult>;
+	/** Sets who answers `host.request`; the last caller wins. */
+	serve(handler: HostRequestHandler): void;
+	/** The running kernel, or undefined before the first start and after its end. */
+	info(): KernelInfo | undefined;
+	/** Ends the kernel and everything it started. Can be called twice. */
+	dispose(): Promise<void>;
+}
+
+export const KERNEL: PortToken<KernelPort> = definePort("kernel");
+export const CLOCK: PortToken<ClockPort> = definePort("clock");

@@ -6,12 +6,11 @@ export interface Clock {
 	after(ms: number, run: () => void): () => void;
 }
 
-/** The clock of the machine: monotonic, and its timers keep no process alive by themselves. */
+/** The clock of the machine: monotonic. */
 export const systemClock: Clock = {
 	now: () => performance.now(),
 	after(ms, run) {
 		const timer = setTimeout(run, ms);
-		timer.unref();
 		return () => clearTimeout(timer);
 	},
 };

@@ -1,4 +1,6 @@
-export type { Clock } from "./clock.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
+export { runTurn, type TurnResult } from "./turn.ts";
 export type {
 	AfterToolCallContext,
 	AfterToolCallResult,

@@ -1,0 +1,85 @@
+import type { AssistantMessage, ToolCall } from "@earendil-works/pi-ai";
+
+/** One complete model reply and what its stream proved about it. */
+export interface Reply {
+	message: AssistantMessage;
+	/** Content positions of the tool calls whose end event was seen. */
+	finishedCalls: ReadonlySet<number>;
+	/** Content positions of tool calls that say again what an earlier call with the same id said. */
+	repeatedCalls: ReadonlySet<number>;
+}
+
+/** A tool call and its position in the content of its message. */
+export interface PlacedCall {
+	call: ToolCall;
+	position: number;
+}
+
+/** The tool calls of a message in order. */
+export function listCalls(message: AssistantMessage): PlacedCall[] {
+	const calls: PlacedCall[] = [];
+	for (const [position, block] of message.content.entries()) {
+		if (block.type === "toolCall") calls.push({ call: block, position });
+	}
+	return calls;
+}
+
+/**
+ * Gives every call of `message` an id that is neither empty nor taken (by an earlier call or by `takenIds`), because
+ * servers refuse a transcript in which an id answers for two calls. A call that repeats an earlier one of the same
+ * message word for word is reported as repeated.
+ */
+export function separateCalls(
+	message: AssistantMessage,
+	takenIds: ReadonlySet<string>,
+): { message: AssistantMessage; repeatedCalls: ReadonlySet<number> } {
+	const taken = new Set(takenIds);
+	const seen = new Set<string>();
+	const repeatedCalls = new Set<number>();
+	let changed = false;
+	const content = message.content.map((block, position) => {
+		if (block.type !== "toolCall") return block;
+		const words = JSON.stringify([block.id, block.name, block.arguments, block.argumentsError ?? null]);
+		if (block.id !== "" && seen.has(words)) repeatedCalls.add(position);
+		seen.add(words);
+		const id = findFreeId(block.id === "" ? `call_${position}` : block.id, taken);
+		taken.add(id);
+		if (id === block.id) return block;
+		changed = true;
+		return { ...block, id };
+	});
+	return { message: changed ? { ...message, content } : message, repeatedCalls };
+}
+
+function findFreeId(wanted: string, taken: ReadonlySet<string>): string {
+	let id = wanted;
+	for (let suffix = 2; taken.has(id); suffix++) id = `${wanted}_${suffix}`;
+	return id;
+}
+
+/** Why the call at `position` must not run, in words for the model; `undefined` when nothing speaks against it. */
+export function explainRefusal(reply: Reply, { call, position }: PlacedCall): string | undefined {
+	switch (reply.message.stopReason) {
+		case "toolUse":
+		case "stop":
+			break;
+		case "length":
+			return "The call was not run: the reply reached its output limit, so the arguments may be incomplete. Send it again, in smaller parts if it is long.";
+		case "aborted":
+			return "The call was not run: the request was aborted.";
+		case "error":
+			return "The call was not run: the reply broke off with an error, so the call may be incomplete.";
+		default:
+			return `The call was not run: the reply ended as "${reply.message.stopReason}".`;
+	}
+	if (!reply.finishedCalls.has(position)) {
+		return "The call was not run: the reply ended before the call was complete. Send it again.";
+	}
+	if (call.argumentsError !== undefined) {
+		return `The call was not run: its arguments could not be read. ${call.argumentsError}`;
+	}
+	if (reply.repeatedCalls.has(position)) {
+		return "The call was not run: it repeats an earlier call of the same reply, id included. Send it again if it should run twice.";
+	}
+	return undefined;
+}

@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
 	test: {
 		include: ["packages/*/src/**/*.test.ts", "e2e/**/*.test.ts", "scripts/**/*.test.ts"],
+		globalSetup: "scripts/testing/guard.ts",
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
 		pool: "forks",

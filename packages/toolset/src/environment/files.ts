@@ -1,0 +1,163 @@
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { type DirectoryEntry, EnvironmentError, type EnvironmentErrorCode, type FileStatus } from "./environment.ts";
+
+const codes: Record<string, [EnvironmentErrorCode, string]> = {
+	ENOENT: ["not_found", "not found"],
+	EISDIR: ["is_directory", "is a directory"],
+	ENOTDIR: ["not_directory", "a part of the path is not a directory"],
+	EACCES: ["no_permission", "permission denied"],
+	EPERM: ["no_permission", "permission denied"],
+	EROFS: ["no_permission", "the file system is read-only"],
+	ENOSPC: ["disk_full", "the disk is full"],
+	EDQUOT: ["disk_full", "the disk quota is used up"],
+};
+
+/** The environment's error for a failed file operation on `path`. */
+export function fileError(error: unknown, path: string): EnvironmentError {
+	if (error instanceof EnvironmentError) return error;
+	const known = codes[(error as NodeJS.ErrnoException)?.code ?? ""];
+	if (known) return new EnvironmentError(known[0], `${path}: ${known[1]}`, error);
+	return new EnvironmentError("failed", `${path}: ${error instanceof Error ? error.message : String(error)}`, error);
+}
+
+function isMissing(error: unknown): boolean {
+	const code = (error as NodeJS.ErrnoException).code;
+	return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** The real path behind an absolute path; parts that do not exist are kept as they are below the part that does. */
+export async function resolveReal(path: string): Promise<string> {
+	let existing = path;
+	const missing: string[] = [];
+	for (;;) {
+		try {
+			return join(await realpath(existing), ...missing);
+		} catch (error) {
+			const parent = dirname(existing);
+			if (!isMissing(error) || parent === existing) throw fileError(error, path);
+			missing.unshift(basename(existing));
+			existing = parent;
+		}
+	}
+}
+
+function kindOf(entry: Pick<Stats, "isFile" | "isDirectory">): FileStatus["kind"] {
+	if (entry.isFile()) return "file";
+	return entry.isDirectory() ? "directory" : "other";
+}
+
+/** What is at `path`, links followed; `undefined` where nothing is. */
+export async function readStatus(path: string): Promise<FileStatus | undefined> {
+	try {
+		const found = await stat(path);
+		return { kind: kindOf(found), size: found.size, modifiedAt: found.mtimeMs };
+	} catch (error) {
+		if (isMissing(error)) return undefined;
+		throw fileError(error, path);
+	}
+}
+
+/** The whole content of a regular file; a device or a pipe, which could block for ever, is refused. */
+export async function readWhole(path: string, signal?: AbortSignal): Promise<Uint8Array> {
+	try {
+		const found = await stat(path);
+		if (found.isDirectory()) throw new EnvironmentError("is_directory", `${path}: is a directory`);
+		if (!found.isFile()) throw new EnvironmentError("failed", `${path}: is not a regular file`);
+		return await readFile(path, { signal });
+	} catch (error) {
+		if (signal?.aborted) throw new EnvironmentError("aborted", "aborted", error);
+		throw fileError(error, path);
+	}
+}
+
+async function statOrUndefined(path: string): Promise<Stats | undefined> {
+	try {
+		return await stat(path);
+	} catch (error) {
+		if (isMissing(error)) return undefined;
+		throw error;
+	}
+}
+
+/** Writes beside the target and renames, so that a crash leaves the old or the new content, never a part. */
+async function replaceFile(path: string, content: Uint8Array, old: Stats | undefined): Promise<void> {
+	const temporary = join(dirname(path), `.${basename(path).slice(0, 64)}.${randomBytes(6).toString("hex")}.tmp`);
+	const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o666);
+	try {
+		try {
+			await handle.writeFile(content);
+			if (old) {
+				if (old.uid !== process.getuid?.() || old.gid !== process.getgid?.()) await chown(temporary, old.uid, old.gid);
+				await handle.chmod(old.mode & 0o7777);
+			}
+			await handle.sync();
+		} finally {
+			await handle.close();
+		}
+		await rename(temporary, path);
+	} catch (error) {
+		await rm(temporary, { force: true });
+		throw error;
+	}
+}
+
+/** Replaces a file's content, following links, keeping its mode, creating parent folders. */
+export async function writeWhole(path: string, content: Uint8Array): Promise<void> {
+	try {
+		const target = await resolveReal(path);
+		await mkdir(dirname(target), { recursive: true });
+		const old = await statOrUndefined(target);
+		if (old?.isDirectory()) throw new EnvironmentError("is_directory", `${path}: is a directory`);
+		if (old && !old.isFile()) return await writeFile(target, content);
+		try {
+			await replaceFile(target, content, old);
+		} catch (error) {
+			// In a folder that takes no new files, or where the owner cannot be kept, an existing file is written in place.
+			const code = (error as NodeJS.ErrnoException).code;
+			if (!old || (code !== "EACCES" && code !== "EPERM")) throw error;
+			await writeFile(target, content);
+		}
+	} catch (error) {
+		throw fileError(error, path);
+	}
+}
+
+/** Deletes a file or a link, never a folder. */
+export async function deleteOne(path: string): Promise<void> {
+	try {
+		await unlink(path);
+	} catch (error) {
+		const found = await readStatus(path);
+		if (found?.kind === "directory") throw new EnvironmentError("is_directory", `${path}: is a directory`, error);
+		throw fileError(error, path);
+	}
+}
+
+/** Compares by code unit, the same on every machine. */
+export function compareText(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Entries below a folder down to `depth` levels; links are listed and not followed. */
+export async function listEntries(path: string, depth: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
+	const found: DirectoryEntry[] = [];
+	const visit = async (folder: string, level: number): Promise<void> => {
+		if (signal?.aborted) throw new EnvironmentError("aborted", "aborted");
+		const entries = await readdir(folder, { withFileTypes: true });
+		for (const entry of entries) {
+			const full = join(folder, entry.name);
+			const kind = entry.isSymbolicLink() ? "link" : kindOf(entry);
+			found.push({ path: relative(path, full).split(sep).join("/"), kind });
+			if (kind === "directory" && level < depth) await visit(full, level + 1);
+		}
+	};
+	try {
+		await visit(path, 1);
+	} catch (error) {
+		throw fileError(error, path);
+	}
+	return found.sort((a, b) => compareText(a.path, b.path));
+}

@@ -5,7 +5,8 @@ const Image = obj({ type: oneOf(["image"]), data: str(), mimeType: str() });
 
 /**
  * Says something to the model. Resolves when the session owns the text (`until: "accepted"`, the default) or when the
- * run that it belongs to has ended (`"done"`). While a run goes on, `lane` says when the text is delivered.
+ * run that it belongs to has ended (`"done"`). While a run goes on, `lane` says when the text is delivered; without one
+ * the call is refused as `busy`. A text that begins with `/` and a command's name is that command; `said` is its answer.
  */
 export const sendPrompt = defineOperation({
 	name: "prompt.send",
@@ -18,7 +19,7 @@ export const sendPrompt = defineOperation({
 		lane: opt(oneOf(["steer", "followUp"])),
 		until: opt(oneOf(["accepted", "done"])),
 	}),
-	result: obj({ actionId: int(), stage: str(), error: opt(str()) }),
+	result: obj({ actionId: int(), stage: str(), error: opt(str()), said: opt(str()) }),
 	names: { rpc: "prompt" },
 });
 

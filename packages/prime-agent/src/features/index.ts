@@ -1,0 +1,6 @@
+import type { AnyFeature } from "../session/host.ts";
+import { goal } from "./goal/feature.ts";
+import { ipython } from "./ipython/feature.ts";
+
+/** Every built-in feature. The order is the order in which features speak within a phase. */
+export const FEATURES: readonly AnyFeature[] = [ipython, goal];

@@ -1,0 +1,57 @@
+import { obj, type Static, str } from "@earendil-works/pi-schema";
+import type { AgentTool } from "@prime-agent/loop";
+import { defineFeature } from "../../session/host.ts";
+import { KERNEL, type KernelPort } from "../../session/ports.ts";
+import { kernelInfo } from "./operations.ts";
+import { cutMiddle, MAX_OUTPUT, renderCell } from "./output.ts";
+import { BASE_PROMPT, TOOL_DESCRIPTION } from "./prompt.ts";
+
+const Params = obj({ code: str({ description: "Python code, or %%bash on the first line and a script" }) });
+
+/** The model's one tool: a cell in the persistent kernel. */
+export const ipython = defineFeature({
+	name: "ipython",
+	setup(host) {
+		const kernel = host.port(KERNEL);
+		host.handle(kernelInfo, () => kernel.info() ?? null);
+		host.registerPromptPart("base", () => BASE_PROMPT);
+		host.registerTool(cellTool(kernel));
+		// The kernel starts while the first request is prepared and answered.
+		host.on("run_start", () => kernel.prewarm());
+	},
+});
+
+function cellTool(kernel: KernelPort): AgentTool {
+	return {
+		name: "ipython",
+		label: "IPython cell",
+		description: TOOL_DESCRIPTION,
+		parameters: Params,
+		executionMode: "sequential",
+		async execute(_id, params, signal, onUpdate) {
+			const { code } = params as Static<typeof Params>;
+			const cell = await kernel.execute(code, {
+				...(signal ? { signal } : {}),
+				onStatus: (status) => {
+					if (status !== "starting") return;
+					onUpdate?.({ content: [{ type: "text", text: "Starting IPython kernel..." }], details: { status } });
+				},
+				// Only what is new, so that a long output costs its length once.
+				onChunk: ({ text, stream }) =>
+					onUpdate?.({ content: [{ type: "text", text }], details: { status: "running", stream } }),
+			});
+			const { durationMs, status, stdout, stderr, kernelRestarted } = cell;
+			return {
+				content: renderCell(cell),
+				details: {
+					durationMs: Math.round(durationMs),
+					status,
+					stdout: cutMiddle(stdout, MAX_OUTPUT),
+					stderr: cutMiddle(stderr, MAX_OUTPUT),
+					kernelRestarted,
+				},
+				isError: status !== "ok",
+			};
+		},
+	};
+}

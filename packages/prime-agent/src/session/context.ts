@@ -1,0 +1,78 @@
+import type { Api, Message, Model } from "@earendil-works/pi-ai";
+import type { AgentMessage } from "@prime-agent/loop";
+import { type Entry, isBookkeeping } from "../protocol/entry.ts";
+import type { SessionLog } from "./log.ts";
+import { repairTranscript } from "./transcript.ts";
+
+/** What the model is told, made from the branch that the log's leaf ends. */
+export class SessionContext {
+	readonly #log: SessionLog;
+	#messages: AgentMessage[] | undefined;
+	/** The leaf that `#messages` ends with. */
+	#leafId: string | null = null;
+
+	constructor(log: SessionLog) {
+		this.#log = log;
+		log.onAppend((entry) => this.#follow(entry));
+	}
+
+	/**
+	 * The conversation since the last compaction, which opens it with its summary. The list is the caller's own.
+	 * Costs one walk of the branch after opening, moving or compacting, and nothing per turn otherwise.
+	 */
+	messages(): AgentMessage[] {
+		if (!this.#messages || this.#leafId !== this.#log.leafId) {
+			this.#messages = readMessages(this.#log);
+			this.#leafId = this.#log.leafId;
+		}
+		return [...this.#messages];
+	}
+
+	#follow(entry: Entry): void {
+		if (!this.#messages || isBookkeeping(entry.type)) return;
+		if (entry.parentId !== this.#leafId || entry.type === "compaction") {
+			this.#messages = undefined;
+			return;
+		}
+		const message = toMessage(entry);
+		if (message) this.#messages.push(message);
+		this.#leafId = entry.id;
+	}
+}
+
+/** The messages of a request: only roles that models know, repaired for the model that gets them. */
+export function toRequest(messages: readonly AgentMessage[], model: Model<Api>): Message[] {
+	const known = messages.filter(
+		(message): message is Message =>
+			message.role === "user" || message.role === "assistant" || message.role === "toolResult",
+	);
+	return repairTranscript(known, model);
+}
+
+function readMessages(log: SessionLog): AgentMessage[] {
+	const path: AgentMessage[] = [];
+	let compaction: Entry | undefined;
+	for (const entry of log.fromLeaf()) {
+		if (entry.type === "compaction") compaction ??= entry;
+		const message = toMessage(entry);
+		if (message) path.push(message);
+		if (entry.id === compaction?.firstKeptEntryId) break;
+	}
+	path.reverse();
+	return compaction ? [summaryMessage(compaction, "Summary of the conversation so far"), ...path] : path;
+}
+
+function summaryMessage(entry: Entry, title: string): AgentMessage {
+	const content = `${title}:\n\n${String(entry.summary)}`;
+	return { role: "user", content, timestamp: Date.parse(entry.timestamp) };
+}
+
+/** The message that an entry is to the model; undefined when it is none. */
+function toMessage(entry: Entry): AgentMessage | undefined {
+	if (entry.type === "message") return entry.message as AgentMessage;
+	if (entry.type === "custom_message") {
+		return { role: "user", content: String(entry.content), timestamp: Date.parse(entry.timestamp) };
+	}
+	if (entry.type === "branch_summary") return summaryMessage(entry, "Summary of work on another branch");
+	return undefined;
+}

@@ -1,0 +1,85 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { AgentError } from "../protocol/errors.ts";
+
+interface Holder {
+	readonly name: string;
+	ended: boolean;
+}
+
+/**
+ * Who may touch the session at one moment: one turn or one exclusive task, first come, first served.
+ * Code that runs inside of a turn or task cannot ask for an exclusive one: it would wait for itself.
+ */
+export class Gate {
+	readonly #inside = new AsyncLocalStorage<Holder | undefined>();
+	#tail: Promise<void> = Promise.resolve();
+	#holder: Holder | undefined;
+	#turn: AbortController | undefined;
+
+	/** Whether a turn runs right now. */
+	get hasTurn(): boolean {
+		return this.#turn !== undefined;
+	}
+
+	/** Runs a turn and what follows it up to the next one. `signal` aborts when somebody interrupts. */
+	turn<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		return this.#enter("a turn", async () => {
+			const controller = new AbortController();
+			this.#turn = controller;
+			try {
+				return await run(controller.signal);
+			} finally {
+				this.#turn = undefined;
+			}
+		});
+	}
+
+	/**
+	 * Runs a task while no turn runs; with `interrupt`, a running turn is told to stop first.
+	 * @throws {AgentError} `refused` from inside of a turn or task.
+	 */
+	exclusive<T>(reason: string, options: { readonly interrupt?: boolean }, run: () => Promise<T>): Promise<T> {
+		const holder = this.#inside.getStore();
+		if (holder && !holder.ended) {
+			const message = `"${reason}" cannot run inside of ${holder.name}: it would wait for itself. Append a request entry and act on it in a phase.`;
+			return Promise.reject(new AgentError("refused", message));
+		}
+		if (options.interrupt) this.interrupt(reason);
+		return this.#enter(reason, run);
+	}
+
+	/** Tells the running turn to stop; false when none runs. */
+	interrupt(reason: string): boolean {
+		if (!this.#turn) return false;
+		this.#turn.abort(reason);
+		return true;
+	}
+
+	/** Runs code on behalf of whoever holds the gate, such as a request that comes out of a running cell. */
+	onBehalf<T>(run: () => T): T {
+		return this.#inside.run(this.#holder, run);
+	}
+
+	/** Runs code for somebody outside, even if an event of the turn made them call. */
+	outside<T>(run: () => T): T {
+		return this.#inside.run(undefined, run);
+	}
+
+	#enter<T>(name: string, run: () => Promise<T>): Promise<T> {
+		const result = this.#tail.then(async () => {
+			const holder: Holder = { name, ended: false };
+			this.#holder = holder;
+			try {
+				return await this.#inside.run(holder, run);
+			} finally {
+				holder.ended = true;
+				this.#holder = undefined;
+			}
+		});
+		this.#tail = result.then(
+			() => undefined,
+			() => undefined,
+		);
+		return result;
+	}
+}

@@ -1,0 +1,79 @@
+import type { Api, Model } from "@earendil-works/pi-ai";
+import { AgentError } from "../protocol/errors.ts";
+import { abortRun, getMessages, getState, sendPrompt } from "../protocol/session-operations.ts";
+import type { SessionContext } from "./context.ts";
+import type { Gate } from "./gate.ts";
+import type { SessionLog } from "./log.ts";
+import type { OperationTable } from "./operations.ts";
+import type { Queue } from "./queue.ts";
+import { isRefusal, type Registry } from "./registry.ts";
+import type { Runner } from "./run.ts";
+
+/** What the session's own operations need. */
+export interface HandlerParts {
+	readonly log: SessionLog;
+	readonly context: SessionContext;
+	readonly gate: Gate;
+	readonly queue: Queue;
+	readonly registry: Registry;
+	readonly operations: OperationTable;
+	readonly runner: Runner;
+	readonly model: Model<Api> | undefined;
+	readonly thinkingLevel: string;
+	readonly call: (name: string, params: unknown, door: "client") => Promise<unknown>;
+}
+
+/** Answers the operations that every session has. */
+export function handleSessionOperations(parts: HandlerParts): void {
+	const { log, context, gate, queue, registry, operations, runner } = parts;
+
+	operations.handle(sendPrompt, async ({ text, images = [], lane, until = "accepted" }, { signal }) => {
+		const passed = await registry.pass("input", { text, images });
+		if (isRefusal(passed)) throw new AgentError("refused", passed.refuse);
+		const command = parseCommand(passed.text, registry);
+		if (command) {
+			const result = await parts.call(command.operation, command.params, "client");
+			if (until === "done") await runner.idle();
+			return { actionId: 0, stage: "completed", said: command.say(result) };
+		}
+		if (runner.isRunning && lane === undefined) {
+			throw new AgentError(
+				"busy",
+				'The agent is working. Say whether to steer it (lane "steer") or to wait (lane "followUp").',
+			);
+		}
+		const action = queue.add(lane ?? "steer", passed);
+		runner.wake();
+		if (until === "accepted") return { actionId: action.id, stage: action.stage };
+		const outcome = await action.ended;
+		signal.throwIfAborted();
+		return { actionId: action.id, ...outcome };
+	});
+
+	operations.handle(abortRun, () => {
+		const restored = queue.cancelWaiting();
+		gate.interrupt("aborted");
+		return { restored };
+	});
+
+	operations.handle(getState, () => ({
+		sessionId: log.header.id,
+		sessionFile: log.file ?? null,
+		cwd: log.header.cwd,
+		model: parts.model
+			? { provider: parts.model.provider, id: parts.model.id, contextWindow: parts.model.contextWindow }
+			: null,
+		thinkingLevel: parts.thinkingLevel,
+		isStreaming: gate.hasTurn,
+		queuedCount: queue.snapshot().queuedCount,
+		messageCount: context.messages().length,
+	}));
+
+	operations.handle(getMessages, () => ({ messages: context.messages() }));
+}
+
+/** What a text that begins with `/` and the name of a command asks for. */
+function parseCommand(text: string, registry: Registry) {
+	const slash = /^\/([a-z][a-z0-9:-]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
+	return slash && registry.commands.get(slash[1]!)?.parse(slash[2] ?? "");
+}

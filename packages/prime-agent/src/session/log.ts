@@ -1,0 +1,201 @@
+import { createEntryId } from "../lib/ids.ts";
+import { type Entry, isBookkeeping, SESSION_VERSION, type SessionHeader } from "../protocol/entry.ts";
+import { AgentError } from "../protocol/errors.ts";
+import { type BrokenLine, readSession } from "./reading.ts";
+import type { OpenedStore, SessionStore } from "./storage.ts";
+import { type EntryHead, EntryTree, type Row } from "./tree.ts";
+
+/** An entry that is not written yet: its type and content; id, parent and time are added. */
+export type EntryDraft = { readonly type: string; readonly customType?: string } & Readonly<Record<string, unknown>>;
+
+/** Kinds that make a session worth a file. */
+const STARTS_FILE: ReadonlySet<string> = new Set(["message", "custom_message"]);
+/** Recently used entries are kept parsed. */
+const KEPT_ENTRIES = 512;
+
+/** The append-only record of one session: where entries lie is in memory, their content on demand. */
+export class SessionLog {
+	readonly header: SessionHeader;
+	/** Lines of the file that could not be used, for one report. */
+	readonly broken: readonly BrokenLine[];
+	readonly #store: SessionStore;
+	readonly #tree: EntryTree;
+	readonly #now: () => number;
+	readonly #listeners = new Set<(entry: Entry) => void>();
+	readonly #kept = new Map<Row, Entry>();
+	/** False until the first message: a session that nobody spoke to leaves no file. */
+	#started = true;
+	#version = 0;
+
+	private constructor(
+		header: SessionHeader,
+		store: SessionStore,
+		tree: EntryTree,
+		broken: readonly BrokenLine[],
+		now: () => number,
+	) {
+		this.header = header;
+		this.#store = store;
+		this.#tree = tree;
+		this.broken = broken;
+		this.#now = now;
+	}
+
+	/** Starts a new log; the store stays empty until the first message. */
+	static create(header: SessionHeader, store: SessionStore, now: () => number = Date.now): SessionLog {
+		store.append(encodeLine(header), { hold: true });
+		const log = new SessionLog(header, store, new EntryTree(), [], now);
+		log.#started = false;
+		return log;
+	}
+
+	/**
+	 * Reads an existing log. `fallback` stands in for a header that is broken.
+	 * @throws {AgentError} `stale` when the file was written by a newer version of the format.
+	 */
+	static open(opened: OpenedStore, fallback: SessionHeader, now: () => number = Date.now): SessionLog {
+		const reading = readSession(opened.bytes);
+		const header = reading.header ?? fallback;
+		if (header.version > SESSION_VERSION) {
+			throw new AgentError(
+				"stale",
+				`Session ${header.id} has format version ${header.version}; this program reads up to ${SESSION_VERSION}. Update Prime Agent to open it.`,
+			);
+		}
+		const torn = opened.tornBytes > 0 ? [{ line: -1, reason: `its last ${opened.tornBytes} bytes were cut off` }] : [];
+		return new SessionLog(header, opened.store, reading.tree, [...reading.broken, ...torn], now);
+	}
+
+	get file(): string | undefined {
+		return this.#store.file;
+	}
+
+	/** Grows with every append and every move of the leaf; `expect` compares it. */
+	get version(): number {
+		return this.#version;
+	}
+
+	/** Entries in the log, over all branches. */
+	get length(): number {
+		return this.#tree.length;
+	}
+
+	get leafId(): string | null {
+		return this.#tree.idOf(this.#tree.leaf);
+	}
+
+	/**
+	 * Writes entries at the leaf, in one write, and tells the listeners.
+	 * @throws {AgentError} `stale` when the log moved on from version `expect`; `storage_*` when the write failed: then
+	 * none of the entries exists.
+	 */
+	append(drafts: readonly EntryDraft[], options: { readonly expect?: number } = {}): Entry[] {
+		if (options.expect !== undefined && options.expect !== this.#version) {
+			throw new AgentError("stale", "The conversation moved on meanwhile; the change was not made.");
+		}
+		const entries = this.#fill(drafts);
+		const lines = entries.map(encodeLine);
+		const starts = this.#started || drafts.some((draft) => STARTS_FILE.has(draft.type));
+		let offset = this.#store.append(Buffer.concat(lines), { hold: !starts });
+		this.#started = starts;
+		for (const [index, entry] of entries.entries()) {
+			const { length } = lines[index]!;
+			this.#keep(this.#tree.add(headOf(entry), offset, length - 1), entry);
+			offset += length;
+		}
+		this.#version++;
+		for (const entry of entries) for (const listener of this.#listeners) listener(entry);
+		return entries;
+	}
+
+	/** Makes the entry the tip: what is appended from now on follows it. `null` goes before the first entry. */
+	moveTo(id: string | null): void {
+		const row = id === null ? -1 : this.#tree.rowOf(id);
+		if (row === undefined) throw new AgentError("not_found", `Entry ${id} not found`);
+		this.#tree.moveLeaf(row);
+		this.#version++;
+	}
+
+	/** The entries from the root to the leaf whose kind is wanted; the others are not even parsed. */
+	branch(wanted?: ReadonlySet<string>): Entry[] {
+		const path: Entry[] = [];
+		for (const row of this.#tree.fromLeaf()) {
+			if (wanted && !wanted.has(this.#tree.kindOf(row))) continue;
+			const entry = this.#read(row);
+			if (entry) path.push(entry);
+		}
+		return path.reverse();
+	}
+
+	/** The entries from the leaf back to the root, parsed one by one as they are asked for. */
+	*fromLeaf(): Generator<Entry> {
+		for (const row of this.#tree.fromLeaf()) {
+			const entry = this.#read(row);
+			if (entry) yield entry;
+		}
+	}
+
+	/** The returned function ends the subscription. A listener must not throw. */
+	onAppend(listener: (entry: Entry) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	/** Resolves when all that was appended survives a power cut. */
+	sync(): Promise<void> {
+		return this.#store.sync();
+	}
+
+	close(): void {
+		this.#store.close();
+	}
+
+	/** Gives drafts their ids, parents and time. */
+	#fill(drafts: readonly EntryDraft[]): Entry[] {
+		const ids = new Set<string>();
+		const timestamp = new Date(this.#now()).toISOString();
+		let parentId = this.leafId;
+		return drafts.map(({ type, customType, ...content }) => {
+			const id = createEntryId((taken) => this.#tree.has(taken) || ids.has(taken));
+			ids.add(id);
+			// The order of the first fields is what `reading.ts` finds without parsing.
+			const head = customType === undefined ? { type } : { type, customType };
+			const entry: Entry = { ...head, id, parentId, timestamp, ...content };
+			if (!isBookkeeping(type)) parentId = id;
+			return entry;
+		});
+	}
+
+	#read(row: Row): Entry | undefined {
+		const kept = this.#kept.get(row);
+		if (kept) return kept;
+		const { offset, length } = this.#tree.placeOf(row);
+		let entry: Entry;
+		try {
+			entry = JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
+		} catch {
+			// The head was sound and the rest is not: as good as a missing line.
+			return undefined;
+		}
+		this.#keep(row, entry);
+		return entry;
+	}
+
+	#keep(row: Row, entry: Entry): void {
+		if (this.#kept.size >= KEPT_ENTRIES) {
+			const oldest = this.#kept.keys().next();
+			if (!oldest.done) this.#kept.delete(oldest.value);
+		}
+		this.#kept.set(row, entry);
+	}
+}
+
+function headOf(entry: Entry): EntryHead {
+	const customType = typeof entry.customType === "string" ? entry.customType : undefined;
+	return { type: entry.type, customType, id: entry.id, parentId: entry.parentId };
+}
+
+/** One line: the JSON on which a newline inside is escaped, and the newline that ends it. */
+function encodeLine(value: object): Buffer {
+	return Buffer.from(`${JSON.stringify(value)}\n`, "utf8");
+}

@@ -1,0 +1,95 @@
+import type { SessionHeader } from "../protocol/entry.ts";
+import { type EntryHead, EntryTree } from "./tree.ts";
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const CLOSE = 0x7d;
+
+/** Fields before the content, in the order in which `log.ts` writes them. */
+const HEAD =
+	/^\{"type":"([a-z_]+)",(?:"customType":"([^"\\]+)",)?"id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)"),"timestamp":"/;
+/** A head fits in this many bytes unless names are unusually long; then the whole line is parsed. */
+const HEAD_BYTES = 320;
+
+/** A line that could not be used; the session goes on without it. */
+export interface BrokenLine {
+	/** Number of the line in the file, from 1. */
+	readonly line: number;
+	readonly reason: string;
+}
+
+/** A session file as it was found. */
+export interface SessionReading {
+	/** Absent when the first line is no session header. */
+	readonly header: SessionHeader | undefined;
+	readonly tree: EntryTree;
+	readonly broken: readonly BrokenLine[];
+}
+
+/**
+ * Indexes complete lines without parsing their content: an entry is parsed when somebody asks for it.
+ * Lines end with byte 0x0A and nothing else; blank lines are skipped, broken ones are counted and skipped.
+ */
+export function readSession(bytes: Buffer): SessionReading {
+	const tree = new EntryTree();
+	const broken: BrokenLine[] = [];
+	let header: SessionHeader | undefined;
+	let line = 0;
+	for (let start = 0; start < bytes.length; ) {
+		const newline = bytes.indexOf(NEWLINE, start);
+		const next = newline < 0 ? bytes.length : newline;
+		let end = next;
+		if (end > start && bytes[end - 1] === RETURN) end--;
+		line++;
+		if (end > start) {
+			const found = readLine(bytes, start, end);
+			if (typeof found === "string") broken.push({ line, reason: found });
+			else if ("header" in found) header ??= found.header;
+			else tree.add(found, start, end - start);
+		}
+		start = next + 1;
+	}
+	return { header, tree, broken };
+}
+
+function readLine(bytes: Buffer, start: number, end: number): EntryHead | { header: SessionHeader } | string {
+	if (bytes[end - 1] === CLOSE) {
+		const head = HEAD.exec(bytes.toString("latin1", start, Math.min(end, start + HEAD_BYTES)));
+		// Other bytes than ASCII in names would be misread here; such lines take the slow way.
+		if (head && isAscii(head[0])) {
+			return { type: head[1]!, customType: head[2], id: head[3]!, parentId: head[4] ?? null };
+		}
+	}
+	let value: unknown;
+	try {
+		value = JSON.parse(bytes.toString("utf8", start, end));
+	} catch {
+		return "it is not JSON";
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return "it is not an object";
+	const entry = value as Record<string, unknown>;
+	if (entry.type === "session") return readHeader(entry) ?? "its header lacks an id or a folder";
+	if (typeof entry.type !== "string" || typeof entry.id !== "string") return "it has no type or id";
+	return {
+		type: entry.type,
+		customType: typeof entry.customType === "string" ? entry.customType : undefined,
+		id: entry.id,
+		parentId: typeof entry.parentId === "string" ? entry.parentId : null,
+	};
+}
+
+function readHeader(value: Record<string, unknown>): { header: SessionHeader } | undefined {
+	if (typeof value.id !== "string" || typeof value.cwd !== "string") return undefined;
+	const header = {
+		...value,
+		version: typeof value.version === "number" ? value.version : 1,
+		timestamp: typeof value.timestamp === "string" ? value.timestamp : new Date(0).toISOString(),
+		rlmDepth: typeof value.rlmDepth === "number" ? value.rlmDepth : 0,
+	};
+	return { header: header as unknown as SessionHeader };
+}
+
+function isAscii(text: string): boolean {
+	for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7e) return false;
+	return true;
+}

@@ -1,0 +1,91 @@
+import type { Api, AssistantMessage, Message, Model, ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+
+/** What matters about the model that a transcript is made for. */
+export type TranscriptTarget = Pick<Model<Api>, "api" | "provider" | "id" | "input">;
+
+const NO_IMAGE = "(An image was here; this model cannot see images.)";
+const NO_RESULT = "No result was recorded: the work was interrupted before this call ended. It may have run in part.";
+
+/**
+ * Makes the transcript that a strict server accepts, whatever happened: every call has exactly one result, directly
+ * after it; what was shown of a broken reply is kept as a finished one, its calls are dropped, since they never ran;
+ * thinking goes only back to the model that signed it; images go only to models that see them.
+ * Earlier messages come out the same whatever follows them, so that prompt caches hit.
+ */
+export function repairTranscript(messages: readonly Message[], target: TranscriptTarget): Message[] {
+	const repaired: Message[] = [];
+	let results: Map<string, ToolResultMessage> | undefined;
+	for (const [index, message] of messages.entries()) {
+		if (message.role === "toolResult") continue;
+		results = undefined;
+		if (message.role !== "assistant") {
+			repaired.push(message.role === "user" ? fitImages(message, target) : message);
+			continue;
+		}
+		const reply = repairReply(message, target);
+		if (!reply) continue;
+		repaired.push(reply);
+		for (const call of reply.content) {
+			if (call.type !== "toolCall") continue;
+			results ??= resultsAfter(messages, index);
+			const result = results.get(call.id);
+			repaired.push(result ? fitImages(result, target) : missingResult(call, reply));
+		}
+	}
+	return repaired;
+}
+
+function repairReply(message: AssistantMessage, target: TranscriptTarget): AssistantMessage | undefined {
+	const broken = message.stopReason === "error" || message.stopReason === "aborted";
+	const sameModel = message.api === target.api && message.provider === target.provider && message.model === target.id;
+	const seen = new Set<string>();
+	const content: AssistantMessage["content"] = [];
+	for (const block of message.content) {
+		if (block.type === "text") {
+			if (block.text === "") continue;
+			content.push(sameModel ? block : { type: "text", text: block.text });
+		} else if (block.type === "thinking") {
+			if (sameModel && !broken && block.thinkingSignature) content.push(block);
+		} else if (!broken && !seen.has(block.id)) {
+			seen.add(block.id);
+			content.push(
+				sameModel ? block : { type: "toolCall", id: block.id, name: block.name, arguments: block.arguments },
+			);
+		}
+	}
+	if (!content.some((block) => block.type !== "thinking")) return undefined;
+	const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
+	const { errorMessage: _error, diagnostics: _diagnostics, ...rest } = message;
+	return { ...rest, content, stopReason: message.stopReason === "length" ? "length" : stopReason };
+}
+
+/** The first result for each call id between this reply and the next one. */
+function resultsAfter(messages: readonly Message[], reply: number): Map<string, ToolResultMessage> {
+	const results = new Map<string, ToolResultMessage>();
+	for (let i = reply + 1; i < messages.length; i++) {
+		const message = messages[i]!;
+		if (message.role === "assistant") break;
+		if (message.role === "toolResult" && !results.has(message.toolCallId)) results.set(message.toolCallId, message);
+	}
+	return results;
+}
+
+function missingResult(call: ToolCall, reply: AssistantMessage): ToolResultMessage {
+	return {
+		role: "toolResult",
+		toolCallId: call.id,
+		toolName: call.name,
+		content: [{ type: "text", text: NO_RESULT }],
+		isError: true,
+		timestamp: reply.timestamp,
+	};
+}
+
+function fitImages<M extends Message & { role: "user" | "toolResult" }>(message: M, target: TranscriptTarget): M {
+	if (typeof message.content === "string" || target.input.includes("image")) return message;
+	if (!message.content.some((block) => block.type === "image")) return message;
+	const content = message.content.map((block) =>
+		block.type === "image" ? { type: "text" as const, text: NO_IMAGE } : block,
+	);
+	return { ...message, content };
+}

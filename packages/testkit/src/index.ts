@@ -20,6 +20,7 @@ export {
 } from "./process/run.ts";
 export { waitFor } from "./process/wait.ts";
 export { startChatServer } from "./servers/chat/server.ts";
+export { type PrefixReport, sharedPrefix } from "./servers/prefix.ts";
 export type { ServerOptions } from "./servers/rule.ts";
 export type { ModelServer, RecordedRequest, Rejection } from "./servers/server.ts";
 export {

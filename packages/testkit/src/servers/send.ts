@@ -175,7 +175,8 @@ class SplitWriter {
 
 	#send(buffer: Buffer): Promise<void> {
 		return new Promise((resolve, reject) => {
-			this.#response.write(buffer, (error) => (error ? reject(error) : resolve()));
+			// A turn of the event loop lets a client in this process read the piece before the next one joins it.
+			this.#response.write(buffer, (error) => (error ? reject(error) : setImmediate(() => setImmediate(resolve))));
 		});
 	}
 }

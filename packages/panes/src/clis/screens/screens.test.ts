@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { classify } from "../../screen/classify.ts";
 import { listRecorded, readRecorded } from "../../testing/recorded.ts";
-import { SCREENS } from "./index.ts";
+import { CLIS, findCli } from "../index.ts";
 
 const screens = listRecorded();
 
@@ -11,14 +11,16 @@ const LIVE_AFTER_ERROR = ["opencode api-error-esc", "pi api-error-esc"];
 describe("recorded screens of real agent CLIs", () => {
 	it("are 125 and belong to the eight CLIs with screen rules", () => {
 		expect(screens.length).toBe(125);
-		expect([...new Set(screens.map((screen) => screen.cli))].sort()).toEqual(Object.keys(SCREENS).sort());
+		expect([...new Set(screens.map((screen) => screen.cli))].sort()).toEqual(
+			CLIS.filter((cli) => cli.screen).map((cli) => cli.name),
+		);
 	});
 
 	it.each(screens.map((screen) => [`${screen.cli} ${screen.name}`, screen.expected, screen] as const))(
 		"%s is called %s, plain and styled",
 		(title, expected, screen) => {
 			for (const ending of ["txt", "ansi"] as const) {
-				const verdict = classify(SCREENS[screen.cli]!, readRecorded(screen, ending));
+				const verdict = classify(findCli(screen.cli)!.screen!, readRecorded(screen, ending));
 				const said = `${verdict.word} (${verdict.rule}, ${ending})`;
 				if (LIVE_AFTER_ERROR.includes(title)) expect(said).toMatch(/^ready/);
 				else if (expected === "any") expect(said).not.toMatch(/^ready/);

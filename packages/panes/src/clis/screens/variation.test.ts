@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { classify } from "../../screen/classify.ts";
 import type { ScreenCapture } from "../../screen/view.ts";
 import { listRecorded, readRecorded } from "../../testing/recorded.ts";
-import { SCREENS } from "./index.ts";
+import { findCli } from "../index.ts";
 
 const screens = listRecorded().filter((screen) => screen.expected !== "any");
 
@@ -87,7 +87,7 @@ describe("the word for a screen", () => {
 			for (let round = 0; round < 20; round++) {
 				const variant = vary(capture, random);
 				if (variant.rows.join("\n") !== capture.rows.join("\n")) varied += 1;
-				const verdict = classify(SCREENS[screen.cli]!, variant);
+				const verdict = classify(findCli(screen.cli)!.screen!, variant);
 				if (verdict.word !== screen.expected) {
 					changed.push(`${screen.cli} ${screen.name}: ${verdict.word} (${verdict.rule})\n${variant.rows.join("\n")}`);
 				}
@@ -103,7 +103,10 @@ describe("the word for a screen", () => {
 			const rows = capture.rows.map((row) =>
 				row.replace("hello BUSY", "esc to interrupt").replace("second line", "Esc to cancel"),
 			);
-			expect([screen.cli, classify(SCREENS[screen.cli]!, { ...capture, rows }).word]).toEqual([screen.cli, "ready"]);
+			expect([screen.cli, classify(findCli(screen.cli)!.screen!, { ...capture, rows }).word]).toEqual([
+				screen.cli,
+				"ready",
+			]);
 		}
 	});
 
@@ -112,7 +115,7 @@ describe("the word for a screen", () => {
 			(screen) => screen.cli === "codex" && screen.name === "busy-streaming-120x40",
 		)!;
 		const { title: _title, ...capture } = readRecorded(streaming, "txt");
-		expect(classify(SCREENS.codex!, capture)).toMatchObject({ word: "unknown", rule: "no-title" });
+		expect(classify(findCli("codex")!.screen!, capture)).toMatchObject({ word: "unknown", rule: "no-title" });
 	});
 
 	it("is unknown for Claude while a draft hides the hint and the answer has no summary row", () => {
@@ -120,6 +123,6 @@ describe("the word for a screen", () => {
 		const capture = readRecorded(typed, "txt");
 		const at = capture.rows.findIndex((row) => row.startsWith("──"));
 		const rows = [...capture.rows.slice(0, at), "● an answer that may still grow", "", ...capture.rows.slice(at)];
-		expect(classify(SCREENS.claude!, { ...capture, rows }).word).toBe("unknown");
+		expect(classify(findCli("claude")!.screen!, { ...capture, rows }).word).toBe("unknown");
 	});
 });

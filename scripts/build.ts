@@ -28,7 +28,13 @@ const carried: Record<string, [from: string, to: string][]> = {
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(carried);
-for (const name of names) await buildPackage(name);
+try {
+	for (const name of names) await buildPackage(name);
+} catch (error) {
+	// What esbuild found in the sources, it has already shown with the lines around it.
+	if (!(error instanceof Error && "errors" in error)) throw error;
+	process.exitCode = 1;
+}
 
 async function buildPackage(name: string): Promise<void> {
 	const folder = join(root, "packages", name);

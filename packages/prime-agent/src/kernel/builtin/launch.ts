@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { ignore } from "../../lib/ignore.ts";
+import { errorText } from "../../lib/text.ts";
+import type { KernelInfo } from "../../session/ports.ts";
+import type { Candidate } from "../interpreters.ts";
+import { JsonLines } from "../lines.ts";
+import type { KernelLink, LinkOptions } from "../link.ts";
+import { BuiltinLink, type BuiltinProcess } from "./link.ts";
+import { type Message, PROTOCOL } from "./messages.ts";
+
+/** A kernel that runs, or what the interpreter lacked. */
+export type Launched = { readonly link: KernelLink } | { readonly lacked: string };
+
+/** Bounds of output, for tests; bytes a stream. */
+export interface OutputLimits {
+	readonly keep?: number | undefined;
+	readonly spill?: number | undefined;
+}
+
+/** Where the Python package lies and how the kernel is set up. */
+export interface BuiltinOptions extends LinkOptions {
+	readonly runtimeDir: string;
+	readonly limits?: OutputLimits | undefined;
+	/** How long an interpreter may take to greet. */
+	readonly startMs?: number;
+}
+
+/** The exit code by which the runtime says that this interpreter will not do; see its `__main__.py`. */
+const UNUSABLE = 64;
+const START_MS = 30_000;
+const COMPLAINT_CHARS = 8192;
+
+/** Verdicts on interpreters that did not do, by path and modification time. */
+const verdicts = new Map<string, string>();
+
+/** Starts a kernel with this interpreter. Starting it is also the probe: an unfit one says so and ends. */
+export async function launchBuiltin(candidate: Candidate, options: BuiltinOptions): Promise<Launched> {
+	const key = verdictKey(candidate);
+	const known = verdicts.get(key);
+	if (known !== undefined) return { lacked: known };
+	const launched = await start(candidate, options);
+	if ("lacked" in launched && !options.signal.aborted && launched.permanent) verdicts.set(key, launched.lacked);
+	return launched;
+}
+
+function verdictKey({ python, kind }: Candidate): string {
+	const changed = statSync(python, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+	return `${kind}\0${python}\0${changed}`;
+}
+
+type Started = { readonly link: KernelLink } | { readonly lacked: string; readonly permanent: boolean };
+
+async function start(candidate: Candidate, options: BuiltinOptions): Promise<Started> {
+	const child = spawnKernel(candidate, options);
+	const { promise, resolve } = Promise.withResolvers<Started>();
+	const wire = child.stdio[3] as Duplex;
+	const report = child.stdio[4] as Duplex;
+	let complaint = "";
+	child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+		complaint = (complaint + text).slice(-COMPLAINT_CHARS);
+	});
+	const fail = (lacked: string, permanent: boolean) => {
+		child.kill("SIGKILL");
+		resolve({ lacked, permanent });
+	};
+	const greet = (message: Message) => {
+		if (message.op !== "hello" || message.protocol !== PROTOCOL) {
+			fail("its runtime speaks another protocol than this program", false);
+			return;
+		}
+		const info: KernelInfo = {
+			backend: "builtin",
+			python: String(message.python),
+			version: String(message.version),
+			pid: Number(message.pid),
+		};
+		const running: BuiltinProcess = { guardian: child, wire, report, complaint: () => complaint.trim() };
+		wire.off("data", read);
+		resolve({ link: new BuiltinLink(running, info, options) });
+	};
+	const lines = new JsonLines(greet, (reason) => fail(`its kernel sent ${reason}`, false));
+	const read = (data: Buffer) => lines.push(data);
+	wire.on("data", read);
+	wire.on("error", (error) => ignore(error, "the exit of the process says why"));
+	report.on("error", (error) => ignore(error, "the exit of the process says why"));
+	child.once("error", (error) => fail(`cannot be started: ${errorText(error)}`, false));
+	child.once("close", (code) => {
+		const said = complaint.trim() || `it ended with exit code ${code} before it was ready`;
+		fail(code === UNUSABLE ? said : lastLine(said), code === UNUSABLE);
+	});
+	const timer = setTimeout(() => fail("it did not answer in time", false), options.startMs ?? START_MS);
+	const onAbort = () => fail("the start was called off", false);
+	options.signal.addEventListener("abort", onAbort, { once: true });
+	if (options.signal.aborted) onAbort();
+	try {
+		return await promise;
+	} finally {
+		clearTimeout(timer);
+		options.signal.removeEventListener("abort", onAbort);
+	}
+}
+
+function spawnKernel(candidate: Candidate, options: BuiltinOptions): ChildProcess {
+	const { limits } = options;
+	const words = ["-X", "utf8", "-I", join(options.runtimeDir, "rlm", "__main__.py")];
+	if (candidate.kind === "installed") words.push("--no-venv");
+	if (limits?.keep !== undefined) words.push(`--limit=${limits.keep}`);
+	if (limits?.spill !== undefined) words.push(`--spill=${limits.spill}`);
+	return spawn(candidate.python, words, {
+		cwd: options.cwd,
+		env: options.env,
+		// a session of its own: no terminal, and no Ctrl-C meant for somebody else
+		detached: true,
+		stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+	});
+}
+
+function lastLine(text: string): string {
+	return text.slice(text.lastIndexOf("\n") + 1);
+}

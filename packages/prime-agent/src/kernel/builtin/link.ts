@@ -1,0 +1,192 @@
+import type { ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { ignore } from "../../lib/ignore.ts";
+import { signalGroup } from "../../platform/process.ts";
+import type { CellChunk, KernelInfo, MimeBundle } from "../../session/ports.ts";
+import { HeadTail } from "../headtail.ts";
+import { JsonLines } from "../lines.ts";
+import type { CellOutcome, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
+import { type Message, readBundle, readOutcome, text } from "./messages.ts";
+import { Requests } from "./requests.ts";
+
+const MAX_DISPLAYS = 100;
+/** How long a kernel may take to end on request, and the guardian to end what the kernel started. */
+const END_MS = 1000;
+const REAP_MS = 8000;
+
+interface RunningCell {
+	readonly id: number;
+	readonly onChunk: (chunk: CellChunk) => void;
+	readonly stdout: HeadTail;
+	readonly stderr: HeadTail;
+	readonly displays: MimeBundle[];
+	readonly resolve: (outcome: CellOutcome) => void;
+}
+
+/** The process behind a built-in kernel: the guardian, whose child is the kernel. */
+export interface BuiltinProcess {
+	readonly guardian: ChildProcess;
+	readonly wire: Duplex;
+	readonly report: Duplex;
+	/** The last of what the process wrote to its own stderr. */
+	readonly complaint: () => string;
+}
+
+/** A running built-in kernel after its greeting. */
+export class BuiltinLink implements KernelLink {
+	readonly info: KernelInfo;
+	readonly ended: Promise<string>;
+	readonly #process: BuiltinProcess;
+	readonly #options: LinkOptions;
+	readonly #requests: Requests;
+	readonly #reaped: Promise<void>;
+	#end: (reason: string) => void = () => undefined;
+	#hasEnded = false;
+	#cells = 0;
+	#cell: RunningCell | undefined;
+
+	constructor(process: BuiltinProcess, info: KernelInfo, options: LinkOptions) {
+		this.info = info;
+		this.#process = process;
+		this.#options = options;
+		this.#requests = new Requests(options.onRequest, (message) => this.#send(message));
+		const { promise, resolve } = Promise.withResolvers<string>();
+		this.ended = promise;
+		this.#end = (reason) => {
+			if (this.#hasEnded) return;
+			this.#hasEnded = true;
+			this.#requests.stop();
+			this.#cell?.resolve(this.#deadOutcome(this.#cell, reason));
+			this.#cell = undefined;
+			resolve(reason);
+		};
+		this.#reaped = new Promise((done) => process.guardian.once("close", () => done()));
+		this.#listen();
+	}
+
+	run(code: string, onChunk: (chunk: CellChunk) => void): Promise<CellOutcome> {
+		const { promise, resolve } = Promise.withResolvers<CellOutcome>();
+		this.#cells += 1;
+		const cell: RunningCell = {
+			id: this.#cells,
+			onChunk,
+			stdout: new HeadTail(),
+			stderr: new HeadTail(),
+			displays: [],
+			resolve,
+		};
+		if (this.#hasEnded) {
+			resolve(this.#deadOutcome(cell, "The kernel had ended before the cell began."));
+			return promise;
+		}
+		this.#cell = cell;
+		this.#send({ op: "execute", cell: cell.id, code });
+		return promise;
+	}
+
+	interrupt(): void {
+		if (!this.#cell) return;
+		this.#send({ op: "interrupt", cell: this.#cell.id });
+		// the group, so that children which the cell waits for hear it too
+		signalGroup(this.info.pid, "SIGINT");
+	}
+
+	kill(): void {
+		if (!this.#hasEnded) signalGroup(this.info.pid, "SIGKILL");
+	}
+
+	async close(): Promise<void> {
+		this.#send({ op: "shutdown" });
+		if (!(await within(this.ended, END_MS))) this.kill();
+		if (await within(this.#reaped, REAP_MS)) return;
+		this.#process.guardian.kill("SIGKILL");
+		await within(this.#reaped, END_MS);
+	}
+
+	#listen(): void {
+		const { wire, report, guardian } = this.#process;
+		const lines = new JsonLines(
+			(message) => this.#receive(message),
+			(reason) => {
+				this.kill();
+				this.#end(`The kernel was ended because it sent ${reason}.`);
+			},
+		);
+		wire.on("data", (data: Buffer) => lines.push(data));
+		wire.on("error", (error) => ignore(error, "the guardian reports how the kernel ended"));
+		const reports = new JsonLines(
+			(message) => this.#takeReport(message),
+			(reason) => ignore(new Error(reason), "the end of the guardian says enough"),
+		);
+		report.on("data", (data: Buffer) => reports.push(data));
+		report.on("error", (error) => ignore(error, "the guardian has ended"));
+		guardian.once("exit", () => {
+			// without its guardian the kernel must not go on
+			this.kill();
+			this.#end("The kernel was killed from outside.");
+		});
+	}
+
+	#takeReport(message: Message): void {
+		if ("exit" in message) this.#end(describeEnd(message.exit, message.signal, this.#process.complaint()));
+		if (Array.isArray(message.jobs)) this.#options.onLeftovers(message.jobs.map(readJob));
+	}
+
+	#receive(message: Message): void {
+		const cell = this.#cell?.id === message.cell ? this.#cell : undefined;
+		if (message.op === "request") this.#requests.begin(message);
+		else if (message.op === "cancel") this.#requests.cancel(message);
+		else if (message.op === "chunk" && this.#cell) this.#takeChunk(this.#cell, message);
+		else if (message.op === "display" && cell) {
+			const bundle = readBundle(message.bundle);
+			if (bundle && cell.displays.length < MAX_DISPLAYS) cell.displays.push(bundle);
+		} else if (message.op === "done" && cell) {
+			this.#cell = undefined;
+			cell.resolve(readOutcome(message, cell.displays));
+		}
+	}
+
+	#takeChunk(cell: RunningCell, message: Message): void {
+		const stream = message.stream === "stderr" ? "stderr" : "stdout";
+		const chunk: CellChunk = { stream, text: text(message.text) };
+		cell[stream].add(chunk.text);
+		cell.onChunk(chunk);
+	}
+
+	#deadOutcome(cell: RunningCell, reason: string): CellOutcome {
+		return {
+			status: "dead",
+			stdout: String(cell.stdout),
+			stderr: String(cell.stderr),
+			displays: cell.displays,
+			error: { name: "KernelDied", value: reason, traceback: [] },
+			droppedBytes: 0,
+		};
+	}
+
+	#send(message: Message): void {
+		if (this.#hasEnded || !this.#process.wire.writable) return;
+		this.#process.wire.write(`${JSON.stringify(message)}\n`);
+	}
+}
+
+function describeEnd(code: unknown, signal: unknown, complaint: string): string {
+	const how = typeof signal === "string" ? `was killed by ${signal}` : `ended with exit code ${String(code)}`;
+	return `The kernel process ${how}.${complaint ? `\n${complaint}` : ""}`;
+}
+
+function readJob(value: unknown): LeftoverJob {
+	const { pid, command } = value as Message;
+	return { pid: Number(pid), command: text(command) };
+}
+
+/** True when the promise settles within the time. */
+async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<false>((resolve) => {
+		timer = setTimeout(() => resolve(false), ms);
+	});
+	const inTime = await Promise.race([promise.then(() => true as const), late]);
+	clearTimeout(timer);
+	return inTime;
+}

@@ -1,0 +1,41 @@
+import type { CellStatus, MimeBundle } from "../../session/ports.ts";
+import type { CellOutcome } from "../link.ts";
+
+/** The version of the line protocol that this host speaks. */
+export const PROTOCOL = 1;
+
+/** One message, its fields unchecked. */
+export type Message = Record<string, unknown>;
+
+/** A text field; absent or of another type counts as empty. Half surrogates become U+FFFD. */
+export function text(value: unknown): string {
+	return typeof value === "string" ? value.toWellFormed() : "";
+}
+
+const STATUSES: readonly CellStatus[] = ["ok", "error", "interrupted"];
+
+/** The end of a cell, from the kernel's `done` message and the displays that came before. */
+export function readOutcome(message: Message, displays: readonly MimeBundle[]): CellOutcome {
+	const status = STATUSES.find((known) => known === message.status) ?? "error";
+	const error = readError(message.error);
+	return {
+		status,
+		stdout: text(message.stdout),
+		stderr: text(message.stderr),
+		...(typeof message.result === "string" ? { result: text(message.result) } : {}),
+		displays,
+		...(error ? { error } : {}),
+		droppedBytes: typeof message.dropped === "number" ? message.dropped : 0,
+	};
+}
+
+function readError(value: unknown): CellOutcome["error"] {
+	if (typeof value !== "object" || value === null) return undefined;
+	const { name, value: detail, traceback } = value as Message;
+	return { name: text(name), value: text(detail), traceback: Array.isArray(traceback) ? traceback.map(text) : [] };
+}
+
+/** A display bundle as it came, or undefined when it is none. */
+export function readBundle(value: unknown): MimeBundle | undefined {
+	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as MimeBundle) : undefined;
+}

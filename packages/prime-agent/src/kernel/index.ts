@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ClockPort, KernelPort } from "../session/ports.ts";
+import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
+import { systemClock } from "./clock.ts";
+import { type Environment, filterEnvironment } from "./environment.ts";
+import { type Attempt, KernelUnavailable } from "./errors.ts";
+import { listCandidates } from "./interpreters.ts";
+import { QueuedKernel } from "./kernel.ts";
+import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
+
+/** The `kernel.*` settings. */
+export interface KernelSettings {
+	/** `PRIME_AGENT_KERNEL` in the environment is stronger. */
+	readonly backend?: "auto" | "ipykernel" | "builtin" | undefined;
+	/** `PRIME_AGENT_KERNEL_PYTHON` in the environment is stronger. */
+	readonly python?: string | undefined;
+	/** How long one cell may run; 10 minutes when not given. */
+	readonly cellTimeoutMs?: number | undefined;
+	/** Names of variables that cells may see although they look like credentials. */
+	readonly envPass?: readonly string[] | undefined;
+}
+
+/** Options of `createKernel`. */
+export interface KernelOptions {
+	readonly cwd: string;
+	readonly env: Environment;
+	readonly settings?: KernelSettings | undefined;
+	/** Folder of the program's own data; its `kernel-venv` is tried first. */
+	readonly agentDir?: string | undefined;
+	/** Folder that holds the Python package `rlm`; found beside the source or the bundle when not given. */
+	readonly runtimeDir?: string | undefined;
+	readonly clock?: ClockPort | undefined;
+	readonly interruptGraceMs?: number | undefined;
+	readonly limits?: OutputLimits | undefined;
+	/** Told once per ended kernel about background processes that were still running and have been ended. */
+	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
+}
+
+/** A kernel with what the product says about it. */
+export interface Kernel extends KernelPort {
+	/** Names of environment variables that cells do not get; to be said once. */
+	readonly leftOut: readonly string[];
+}
+
+export type { LeftoverJob } from "./link.ts";
+
+const CELL_TIMEOUT_MS = 10 * 60_000;
+const INTERRUPT_GRACE_MS = 10_000;
+
+/** A kernel that starts at `prewarm()` or at its first cell. */
+export function createKernel(options: KernelOptions): Kernel {
+	const { settings = {} } = options;
+	const { env, leftOut } = filterEnvironment(options.env, settings.envPass);
+	const kernel = new QueuedKernel({
+		start: (link) => startKernel(options, { ...link, cwd: options.cwd, env }),
+		clock: options.clock ?? systemClock,
+		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
+		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
+		onLeftovers: (jobs) => options.onLeftovers?.(jobs),
+	});
+	return Object.assign(kernel, { leftOut });
+}
+
+const ADVICE =
+	"Install Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.";
+
+async function startKernel(options: KernelOptions, link: LinkOptions): Promise<KernelLink> {
+	const { settings = {}, limits } = options;
+	const backend = options.env.PRIME_AGENT_KERNEL || settings.backend || "auto";
+	if (backend !== "auto" && backend !== "builtin") {
+		throw new KernelUnavailable([], `The kernel back end "${backend}" is not there. Use "auto" or "builtin".`);
+	}
+	const runtimeDir = options.runtimeDir ?? findRuntime();
+	const attempts: Attempt[] = [];
+	const search = { env: options.env, python: settings.python, agentDir: options.agentDir };
+	for (const candidate of listCandidates(search)) {
+		const launched = await launchBuiltin(candidate, { ...link, runtimeDir, limits });
+		if ("link" in launched) return launched.link;
+		attempts.push({ python: candidate.python, lacked: launched.lacked });
+		link.signal.throwIfAborted();
+	}
+	throw new KernelUnavailable(attempts, ADVICE);
+}
+
+/** The Python package: `runtime/` beside the bundle, or `prime-agent-runtime/src` above the source. */
+function findRuntime(): string {
+	let folder = dirname(fileURLToPath(import.meta.url));
+	for (;;) {
+		for (const name of ["runtime", join("dist", "runtime"), join("prime-agent-runtime", "src")]) {
+			if (existsSync(join(folder, name, "rlm", "__main__.py"))) return join(folder, name);
+		}
+		const parent = dirname(folder);
+		if (parent === folder) break;
+		folder = parent;
+	}
+	throw new KernelUnavailable([], "The program's own Python files are missing: install it again.");
+}

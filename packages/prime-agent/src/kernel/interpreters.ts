@@ -1,0 +1,94 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { Environment } from "./environment.ts";
+
+/** An interpreter to try. `explicit`: the user named it; `managed`: ours; `installed`: found on the machine. */
+export interface Candidate {
+	readonly python: string;
+	readonly kind: "explicit" | "managed" | "installed";
+}
+
+/** Where to look. */
+export interface InterpreterSearch {
+	readonly env: Environment;
+	/** The interpreter of the settings; the environment's is stronger. */
+	readonly python?: string | undefined;
+	/** Folder of the program's own data, whose `kernel-venv` is the managed environment. */
+	readonly agentDir?: string | undefined;
+}
+
+const MINORS = [14, 13, 12, 11, 10];
+const NAMES = ["python3", ...MINORS.map((minor) => `python3.${minor}`), "python"];
+const USUAL = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
+
+/**
+ * Interpreters in the order in which they are tried: the explicit one alone, else the managed environment, then installed
+ * ones outside an active virtual environment. Scripts that only choose an interpreter (version shims) come last: they are
+ * slow and their choice depends on the folder.
+ */
+export function listCandidates(search: InterpreterSearch): readonly Candidate[] {
+	const { env } = search;
+	const explicit = env.PRIME_AGENT_KERNEL_PYTHON || search.python;
+	if (explicit) return [{ python: explicit, kind: "explicit" }];
+	const managed = listManaged(search)
+		.filter(isExecutable)
+		.map((python): Candidate => ({ python, kind: "managed" }));
+	const installed = listInstalled(env).map((python): Candidate => ({ python, kind: "installed" }));
+	return [...managed, ...installed];
+}
+
+function listManaged({ env, agentDir }: InterpreterSearch): readonly string[] {
+	if (env.PRIME_AGENT_KERNEL_VENV) return [join(env.PRIME_AGENT_KERNEL_VENV, "bin", "python")];
+	const home = env.HOME ?? "";
+	const own = agentDir ?? (home && join(home, ".prime", "agent"));
+	const data = env.XDG_DATA_HOME || (home && join(home, ".local", "share"));
+	return [own && join(own, "kernel-venv"), data && join(data, "prime-agent", "kernel-venv")]
+		.filter((folder) => folder !== "")
+		.map((folder) => join(folder, "bin", "python"));
+}
+
+function listInstalled(env: Environment): readonly string[] {
+	const active = [env.VIRTUAL_ENV, env.CONDA_DEFAULT_ENV === "base" ? undefined : env.CONDA_PREFIX]
+		.filter((folder) => folder !== undefined && folder !== "")
+		.map((folder) => join(folder as string, "bin"));
+	const folders = [...(env.PATH ?? "").split(delimiter), ...USUAL].filter(
+		(folder) => folder.startsWith("/") && !active.includes(folder.replace(/\/+$/, "")),
+	);
+	const found = new Set<string>();
+	for (const folder of new Set(folders)) {
+		for (const name of NAMES) {
+			const path = join(folder, name);
+			if (isExecutable(path)) found.add(path);
+		}
+	}
+	const all = [...found];
+	return [...all.filter((path) => !isSlow(path)), ...all.filter(isSlow)];
+}
+
+/** Scripts, and Apple's stand-in, which may open a dialogue. */
+function isSlow(path: string): boolean {
+	return (process.platform === "darwin" && path.startsWith("/usr/bin/")) || startsWithHashBang(path);
+}
+
+function startsWithHashBang(path: string): boolean {
+	let fd: number | undefined;
+	try {
+		fd = openSync(path, "r");
+		const start = Buffer.alloc(2);
+		readSync(fd, start, 0, 2, 0);
+		return start.toString("latin1") === "#!";
+	} catch {
+		return false;
+	} finally {
+		if (fd !== undefined) closeSync(fd);
+	}
+}
+
+function isExecutable(path: string): boolean {
+	try {
+		accessSync(path, constants.X_OK);
+		return statSync(path).isFile();
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,200 @@
+import type {
+	CellOptions,
+	CellResult,
+	ClockPort,
+	HostRequestHandler,
+	KernelInfo,
+	KernelPort,
+} from "../session/ports.ts";
+import { KernelClosed } from "./errors.ts";
+import { pause, stopCell } from "./escalation.ts";
+import type { CellOutcome, KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
+
+/** What a queued kernel is made of. */
+export interface QueuedKernelOptions {
+	/** Starts one kernel process. */
+	readonly start: (options: Pick<LinkOptions, "onRequest" | "onLeftovers" | "signal">) => Promise<KernelLink>;
+	readonly clock: ClockPort;
+	readonly cellTimeoutMs: number;
+	/** How long a cell may ignore an interrupt before its kernel is killed. */
+	readonly interruptGraceMs: number;
+	readonly onLeftovers: (jobs: readonly LeftoverJob[]) => void;
+}
+
+type StopReason = "interrupted" | "timeout";
+
+/** Cells one at a time over a kernel process that is started when needed and replaced when it has ended. */
+export class QueuedKernel implements KernelPort {
+	readonly #options: QueuedKernelOptions;
+	readonly #closing = new AbortController();
+	#handler: HostRequestHandler | undefined;
+	#starting: Promise<KernelLink> | undefined;
+	#link: KernelLink | undefined;
+	#replacing = false;
+	#last: Promise<unknown> = Promise.resolve();
+	#disposed: Promise<void> | undefined;
+
+	constructor(options: QueuedKernelOptions) {
+		this.#options = options;
+	}
+
+	prewarm(): void {
+		if (this.#disposed) return;
+		// a failure shows at the next execute, which starts anew
+		this.#connect().catch(() => undefined);
+	}
+
+	serve(handler: HostRequestHandler): void {
+		this.#handler = handler;
+	}
+
+	info(): KernelInfo | undefined {
+		return this.#link?.info;
+	}
+
+	async execute(code: string, options: CellOptions = {}): Promise<CellResult> {
+		const began = performance.now();
+		const turn = this.#last;
+		const { promise: done, resolve: release } = Promise.withResolvers<void>();
+		this.#last = turn.then(() => done);
+		try {
+			if (await isAbortedBefore(turn, options.signal)) return neverRan(began);
+			return await this.#runCell(code, options, began);
+		} finally {
+			release();
+		}
+	}
+
+	dispose(): Promise<void> {
+		this.#disposed ??= this.#close();
+		return this.#disposed;
+	}
+
+	async #close(): Promise<void> {
+		this.#closing.abort(new KernelClosed());
+		const link = this.#link ?? (await this.#starting?.catch(() => undefined));
+		await link?.close();
+	}
+
+	async #runCell(code: string, options: CellOptions, began: number): Promise<CellResult> {
+		if (this.#disposed) throw new KernelClosed();
+		if (!this.#link) options.onStatus?.("starting");
+		const link = await this.#connect();
+		if (options.signal?.aborted) return neverRan(began);
+		const kernelRestarted = this.#replacing;
+		this.#replacing = false;
+		options.onStatus?.("running");
+		const outcome = await this.#watch(link, code, options);
+		return { ...outcome, durationMs: performance.now() - began, kernelRestarted };
+	}
+
+	/** Runs the cell under its time limit and the caller's signal. */
+	async #watch(link: KernelLink, code: string, options: CellOptions): Promise<CellOutcome> {
+		const { clock, cellTimeoutMs, interruptGraceMs } = this.#options;
+		const over = new AbortController();
+		let reason: StopReason | undefined;
+		let killed = false;
+		const stop = async (why: StopReason) => {
+			if (reason || over.signal.aborted) return;
+			reason = why;
+			killed = (await stopCell(link, clock, interruptGraceMs, over.signal)) === "killed";
+		};
+		const onAbort = () => void stop("interrupted");
+		options.signal?.addEventListener("abort", onAbort, { once: true });
+		void pause(clock, cellTimeoutMs, over.signal).then(() => stop("timeout"));
+		try {
+			const outcome = await link.run(code, (chunk) => options.onChunk?.(chunk));
+			return reason ? explain(outcome, reason, killed, this.#options) : outcome;
+		} finally {
+			over.abort();
+			options.signal?.removeEventListener("abort", onAbort);
+		}
+	}
+
+	/** The live kernel process, started first when there is none. */
+	#connect(): Promise<KernelLink> {
+		this.#starting ??= this.#start();
+		return this.#starting;
+	}
+
+	async #start(): Promise<KernelLink> {
+		try {
+			const link = await this.#options.start({
+				onRequest: (type, payload, signal) => this.#answer(type, payload, signal),
+				onLeftovers: this.#options.onLeftovers,
+				signal: this.#closing.signal,
+			});
+			this.#link = link;
+			void link.ended.then(() => {
+				this.#link = undefined;
+				this.#starting = undefined;
+				this.#replacing = true;
+			});
+			return link;
+		} catch (error) {
+			this.#starting = undefined;
+			throw error;
+		}
+	}
+
+	async #answer(type: string, payload: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
+		if (!this.#handler) throw new Error(`Nobody answers ${type} here.`);
+		return await this.#handler(type, payload, signal);
+	}
+}
+
+/** Waits for a turn in the queue; true when the caller gave up before it came. */
+async function isAbortedBefore(turn: Promise<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
+	if (!signal) {
+		await turn;
+		return false;
+	}
+	const { promise: aborted, resolve } = Promise.withResolvers<void>();
+	const onAbort = () => resolve();
+	signal.addEventListener("abort", onAbort, { once: true });
+	if (signal.aborted) return true;
+	await Promise.race([turn, aborted]);
+	signal.removeEventListener("abort", onAbort);
+	return signal.aborted;
+}
+
+function neverRan(began: number): CellResult {
+	return {
+		status: "interrupted",
+		stdout: "",
+		stderr: "",
+		displays: [],
+		error: { name: "KeyboardInterrupt", value: "The cell was called off before it began.", traceback: [] },
+		durationMs: performance.now() - began,
+		kernelRestarted: false,
+		droppedBytes: 0,
+	};
+}
+
+/** A cell that was stopped from here: why, and what became of the kernel. */
+function explain(outcome: CellOutcome, reason: StopReason, killed: boolean, options: QueuedKernelOptions): CellOutcome {
+	// it may have ended by itself just before it was asked
+	if (outcome.status === "ok") return outcome;
+	const why =
+		reason === "timeout" ? `The cell ran longer than ${seconds(options.cellTimeoutMs)}` : "The cell was interrupted";
+	const then = killed
+		? ` and ignored the interrupt for ${seconds(options.interruptGraceMs)}, so its kernel was killed: all variables are gone.`
+		: outcome.status === "dead"
+			? `, and its kernel ended: all variables are gone. ${outcome.error?.value ?? ""}`
+			: reason === "timeout"
+				? " and was interrupted. Variables are kept. Run long work in the background and look at it from later cells."
+				: ". Variables are kept.";
+	return {
+		...outcome,
+		status: reason,
+		error: {
+			name: reason === "timeout" ? "TimeoutError" : "KeyboardInterrupt",
+			value: why + then,
+			traceback: outcome.error?.traceback ?? [],
+		},
+	};
+}
+
+function seconds(ms: number): string {
+	return ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+}

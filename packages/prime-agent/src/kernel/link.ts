@@ -1,0 +1,43 @@
+import type { CellChunk, CellError, CellStatus, HostRequestHandler, KernelInfo, MimeBundle } from "../session/ports.ts";
+
+/** What a kernel process says about a cell that has ended. */
+export interface CellOutcome {
+	readonly status: CellStatus;
+	readonly stdout: string;
+	readonly stderr: string;
+	readonly result?: string;
+	readonly displays: readonly MimeBundle[];
+	readonly error?: CellError;
+	readonly droppedBytes: number;
+}
+
+/** A process that a kernel had started and that still ran when the kernel ended. */
+export interface LeftoverJob {
+	readonly pid: number;
+	readonly command: string;
+}
+
+/** One live kernel process; a back end gives these. Nothing here throws or rejects. */
+export interface KernelLink {
+	readonly info: KernelInfo;
+	/** Runs a cell; `dead` when the process ends under it. One cell at a time. */
+	run(code: string, onChunk: (chunk: CellChunk) => void): Promise<CellOutcome>;
+	/** Asks the running cell to stop; may be repeated. */
+	interrupt(): void;
+	/** Ends the kernel process at once. */
+	kill(): void;
+	/** Resolves when the process has ended, with one sentence on how. */
+	readonly ended: Promise<string>;
+	/** Asks the kernel to end, makes sure it does, and resolves when nothing that it started is left. */
+	close(): Promise<void>;
+}
+
+/** What a back end needs to start a kernel process. */
+export interface LinkOptions {
+	readonly cwd: string;
+	readonly env: Readonly<Record<string, string>>;
+	readonly onRequest: HostRequestHandler;
+	/** Called once if the kernel left processes behind; they are being ended. */
+	readonly onLeftovers: (jobs: readonly LeftoverJob[]) => void;
+	readonly signal: AbortSignal;
+}

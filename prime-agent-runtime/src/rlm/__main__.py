@@ -1,0 +1,36 @@
+"""Starts a kernel: checks the interpreter, then splits into a guardian and the kernel it watches.
+
+This file must stay readable for every Python 3, so that an old one can say what it lacks.
+"""
+
+import os
+import sys
+
+UNUSABLE = 64
+
+
+def refuse(reason):
+    """Ends the process with the code that tells the host to try another interpreter."""
+    sys.stderr.write(reason + "\n")
+    sys.stderr.flush()
+    os._exit(UNUSABLE)
+
+
+def main():
+    if sys.version_info < (3, 10):
+        refuse("is Python %d.%d; 3.10 or newer is needed" % sys.version_info[:2])
+    if "--no-venv" in sys.argv and sys.prefix != sys.base_prefix:
+        refuse("belongs to the virtual environment " + sys.prefix)
+    # isolated mode leaves the folder of the package out of the path
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from rlm.guardian import start
+
+    def run_kernel(life):
+        from rlm.kernel import run
+
+        run(life, sys.argv)
+
+    start(run_kernel)
+
+
+main()

@@ -1,0 +1,111 @@
+"""Descriptors 1 and 2 of the kernel process, read back, so that C code and child processes are heard too."""
+
+import fcntl
+import os
+import select
+import threading
+import time
+
+READ_BYTES = 1 << 16
+# what a background job may write: this much at each tick, and this much in all before its output is thrown away
+JOB_TICK_S = 0.1
+JOB_TOTAL_BYTES = 1 << 20
+# Linux only; a larger pipe means fewer switches between writer and reader
+F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
+
+
+def make_pipe(size=1 << 20):
+    """A pipe whose reading end does not wait."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    if F_SETPIPE_SZ is not None:
+        try:
+            fcntl.fcntl(read_end, F_SETPIPE_SZ, size)
+        except OSError:
+            # the user's share of pipe memory is used up: the default size does
+            return read_end, write_end
+    return read_end, write_end
+
+
+def read_some(fd, count=READ_BYTES):
+    """Bytes, b"" at the end, None when there is nothing now."""
+    try:
+        return os.read(fd, count)
+    except BlockingIOError:
+        return None
+
+
+class Capture:
+    """Redirects descriptors 1 and 2 into `output` and sends its live pieces when they are due."""
+
+    def __init__(self, output):
+        self.output = output
+        self.sources = {}
+        for fd, name in ((1, "stdout"), (2, "stderr")):
+            read_end, write_end = make_pipe(1 << 16)
+            os.dup2(write_end, fd, inheritable=True)
+            os.close(write_end)
+            self.sources[read_end] = name
+        self.jobs = {}
+        self.wake_read, self.wake_write = make_pipe(1 << 12)
+        os.set_blocking(self.wake_write, False)
+        self.poll = select.poll()
+        for fd in self.sources:
+            self.poll.register(fd, select.POLLIN)
+        self.ready = select.poll()
+        for fd in (*self.sources, self.wake_read):
+            self.ready.register(fd, select.POLLIN)
+        output.catch_up = self.catch_up
+        output.wake = self.wake
+
+    def start(self):
+        threading.Thread(target=self.run, name="rlm-output", daemon=True).start()
+
+    def wake(self):
+        try:
+            os.write(self.wake_write, b"x")
+        except BlockingIOError:
+            # the pipe is full: it will wake anyway
+            return
+
+    def adopt(self, fd, name):
+        """Goes on reading the pipe of a command that ended while something in the background still holds it."""
+        with self.output.lock:
+            self.jobs[fd] = [name, 0]
+        self.wake()
+
+    def catch_up(self):
+        """Takes in what descriptors 1 and 2 hold; bounded, since a background writer may never stop."""
+        for fd, _ in self.poll.poll(0):
+            for _ in range(16):
+                data = read_some(fd)
+                if not data:
+                    break
+                self.output.add(self.sources[fd], data)
+
+    def run(self):
+        next_jobs = 0.0
+        while True:
+            now = time.monotonic()
+            waits = [at - now for at in (self.output.due, next_jobs if self.jobs else None) if at is not None]
+            ready = self.ready.poll(max(0.0, min(waits)) * 1000 if waits else None)
+            with self.output.lock:
+                if any(fd == self.wake_read for fd, _ in ready):
+                    read_some(self.wake_read)
+                self.catch_up()
+                now = time.monotonic()
+                if self.jobs and now >= next_jobs:
+                    self.read_jobs()
+                    next_jobs = now + JOB_TICK_S
+                if self.output.due is not None and now >= self.output.due:
+                    self.output.send_live()
+
+    def read_jobs(self):
+        for fd, job in list(self.jobs.items()):
+            data = read_some(fd)
+            if data == b"":
+                del self.jobs[fd]
+                os.close(fd)
+            elif data and job[1] < JOB_TOTAL_BYTES:
+                job[1] += len(data)
+                self.output.add(job[0], data)

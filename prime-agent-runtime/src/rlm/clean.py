@@ -1,0 +1,82 @@
+"""What a terminal would show in the end: progress bars and colours collapsed while output streams by."""
+
+import re
+
+# a line without its end is held back this long, since a carriage return could still overwrite it
+HOLD_BYTES = 1 << 16
+SPECIAL = re.compile(rb"[\r\x08\x1b]")
+# CSI (colours, cursor), OSC (titles, links), charset choice, and other two-byte sequences
+ESCAPE = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]+[0-~]|[0-Z\\-~]|)"
+)
+ERASE = re.compile(rb"\x1b\[([012]?)K")
+STEP = re.compile(r"\r|\x08|\x00|\x01|\x02|[^\r\x08\x00\x01\x02]+")
+# how erase sequences travel through the line emulation; these bytes never come from a terminal program on purpose
+ERASES = {b"": b"\x00", b"0": b"\x00", b"1": b"\x01", b"2": b"\x02"}
+
+
+class Cleaner:
+    """Feed it bytes of one stream; it returns what is certain and holds back an unfinished line."""
+
+    def __init__(self):
+        self.held = b""
+
+    def feed(self, data):
+        """Cleaned bytes that are ready."""
+        if self.held:
+            data = self.held + data
+            self.held = b""
+        cut = data.rfind(b"\n") + 1
+        if len(data) - cut > HOLD_BYTES:
+            cut = self.cut_long_line(data, cut)
+        self.held = data[cut:]
+        return clean(data[:cut])
+
+    def cut_long_line(self, data, start):
+        """Where an unfinished long line may be cut: nothing but the last redrawing of a progress bar is worth holding."""
+        last = data.rfind(b"\r", start)
+        if last > start:
+            return last
+        escape = data.rfind(b"\x1b", max(start, len(data) - 64))
+        return len(data) if escape < 0 else escape
+
+    def finish(self):
+        """The rest."""
+        data, self.held = self.held, b""
+        return clean(data)
+
+
+def clean(data):
+    """Whole lines as a terminal shows them."""
+    if not SPECIAL.search(data):
+        return data
+    data = data.replace(b"\r\n", b"\n")
+    if b"\r" not in data and b"\x08" not in data:
+        return ESCAPE.sub(b"", data)
+    return b"\n".join(
+        redraw(line) if b"\r" in line or b"\x08" in line else ESCAPE.sub(b"", line) for line in data.split(b"\n")
+    )
+
+
+def redraw(line):
+    """One line with carriage returns, backspaces and erasures carried out."""
+    line = line.translate(None, b"\x00\x01\x02")
+    line = ERASE.sub(lambda match: ERASES[match[1]], line)
+    text = ESCAPE.sub(b"", line).decode("utf-8", "surrogateescape")
+    shown = ""
+    column = 0
+    for step in STEP.findall(text):
+        if step == "\r":
+            column = 0
+        elif step == "\x08":
+            column = max(0, column - 1)
+        elif step == "\x00":
+            shown = shown[:column]
+        elif step == "\x01":
+            shown = " " * min(column, len(shown)) + shown[column:]
+        elif step == "\x02":
+            shown = ""
+        else:
+            shown = shown[:column].ljust(column) + step + shown[column + len(step) :]
+            column += len(step)
+    return shown.encode("utf-8", "surrogateescape")

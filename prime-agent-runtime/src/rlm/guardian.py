@@ -1,0 +1,155 @@
+"""The guardian: a small process beside the kernel that ends whatever the kernel leaves behind.
+
+It is the kernel's parent. It sees the host go (end of file on its report pipe), sees the kernel go (exit of its
+child), and works also while the kernel's interpreter is stuck in C code. Nothing here needs the kernel's help.
+"""
+
+import json
+import os
+import select
+import signal
+import time
+
+from rlm.processes import find_leftovers, send_signal
+
+WIRE_FD = 3
+REPORT_FD = 4
+MARK = "PRIME_AGENT_KERNEL_ID"
+# how long a kernel may take to end by itself once its owner is gone
+OWNER_GRACE_S = 2.0
+TERM_GRACE_S = 2.0
+KILL_GRACE_S = 3.0
+
+
+def start(run_kernel):
+    """Forks: the child becomes the kernel (`run_kernel(life_fd)`), this process watches it and never returns."""
+    mark = "%d-%s" % (os.getpid(), os.urandom(8).hex())
+    os.environ[MARK] = mark
+    for fd in (WIRE_FD, REPORT_FD):
+        os.set_inheritable(fd, False)
+    life_read, life_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        os.close(life_read)
+        os.close(REPORT_FD)
+        run_kernel(life_write)
+        os._exit(0)
+    os.close(life_write)
+    os.close(WIRE_FD)
+    Guardian(pid, mark, life_read).watch()
+
+
+class Guardian:
+    """Watches one kernel and reaps after it."""
+
+    def __init__(self, kernel, mark, life):
+        self.kernel = kernel
+        self.mark = mark
+        self.life = life
+        self.groups = {kernel}
+        self.folders = set()
+        self.pending = b""
+        self.status = None
+
+    def watch(self):
+        """Waits for the end of the kernel or of its owner, reaps, and ends this process with the kernel's status."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        wake_read, wake_write = os.pipe()
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        sources = [REPORT_FD, self.life, wake_read]
+        deadline = None
+        while not self.has_ended():
+            timeout = None if deadline is None else deadline - time.monotonic()
+            if timeout is not None and timeout <= 0:
+                send_signal(self.kernel, signal.SIGKILL)
+                deadline, timeout = None, None
+            ready, _, _ = select.select(sources, [], [], timeout)
+            if self.life in ready and not self.read_notes():
+                sources.remove(self.life)
+            if wake_read in ready:
+                os.read(wake_read, 512)
+            if REPORT_FD in ready and not os.read(REPORT_FD, 512):
+                sources.remove(REPORT_FD)
+                deadline = time.monotonic() + OWNER_GRACE_S
+        while self.life in sources and self.read_notes():
+            pass
+        self.report({"exit": self.exit_code(), "signal": self.exit_signal()})
+        self.reap()
+        remove_folders(self.folders)
+        os._exit(0)
+
+    def has_ended(self):
+        """True once the kernel process is gone; collects its status."""
+        if self.status is None:
+            pid, status = os.waitpid(self.kernel, os.WNOHANG)
+            if pid:
+                self.status = status
+        return self.status is not None
+
+    def exit_code(self):
+        return os.WEXITSTATUS(self.status) if os.WIFEXITED(self.status) else None
+
+    def exit_signal(self):
+        return signal.Signals(os.WTERMSIG(self.status)).name if os.WIFSIGNALED(self.status) else None
+
+    def read_notes(self):
+        """Takes in what the kernel noted about groups and folders; False at the end of the pipe."""
+        ready, _, _ = select.select([self.life], [], [], 0)
+        if not ready:
+            return False
+        data = os.read(self.life, 65536)
+        lines = (self.pending + data).split(b"\n")
+        self.pending = lines.pop()
+        for line in lines:
+            kind, rest = line[:1], line[1:]
+            if kind == b"+":
+                self.groups.add(int(rest))
+            elif kind == b"-":
+                self.groups.discard(int(rest))
+            elif kind == b"/":
+                self.folders.add(os.fsdecode(b"/" + rest))
+        return bool(data)
+
+    def report(self, message):
+        """Tells the host, if there still is one."""
+        try:
+            os.write(REPORT_FD, json.dumps(message).encode() + b"\n")
+        except OSError:
+            # the owner is gone: there is nobody to tell
+            return
+
+    def leftovers(self):
+        return find_leftovers(self.mark, self.groups, os.getpid())
+
+    def reap(self):
+        """Ends every process that the kernel started: TERM, then KILL, with bounded waits."""
+        jobs = self.leftovers()
+        if not jobs:
+            return
+        self.report({"jobs": [{"pid": pid, "command": command} for pid, command in sorted(jobs.items())]})
+        for number, grace in ((signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, KILL_GRACE_S)):
+            deadline = time.monotonic() + grace
+            told = set()
+            while jobs and time.monotonic() < deadline:
+                for pid in jobs:
+                    # a process that ignores TERM gets it once, one that forks on gets each KILL
+                    if number == signal.SIGKILL or pid not in told:
+                        send_signal(pid, number)
+                        told.add(pid)
+                time.sleep(0.02)
+                jobs = self.leftovers()
+
+
+def remove_folders(folders):
+    """Removes the kernel's temporary folders."""
+    if not folders:
+        return
+    # imported late: most kernels leave no folder, and the guardian should stay small
+    import shutil
+
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,223 @@
+"""The kernel process: one namespace, one event loop, cells one after another."""
+
+import asyncio
+import builtins
+import contextvars
+import faulthandler
+import os
+import site
+import sys
+import types
+
+from rlm import goal, host, magics, trace
+from rlm.capture import Capture
+from rlm.cells import Compiler, run_parts
+from rlm.display import Displays, make_bundle
+from rlm.environment import neutralise
+from rlm.guardian import WIRE_FD
+from rlm.interrupts import Interrupts
+from rlm.nested import Nesting
+from rlm.output import Output
+from rlm.shell import Shell
+from rlm.streams import Stdin, Stdout, refuse_input
+from rlm.wire import PROTOCOL, Wire
+
+# out of the way of programs that close or reuse low descriptors
+PRIVATE_FD = 400
+LIMIT_BYTES = 64 << 10
+SPILL_BYTES = 64 << 20
+
+
+def run(life, argv):
+    """Serves until the host hangs up or says `shutdown`."""
+    options = dict(word[2:].split("=", 1) for word in argv[1:] if word.startswith("--") and "=" in word)
+    Kernel(life, int(options.get("limit", LIMIT_BYTES)), int(options.get("spill", SPILL_BYTES))).serve()
+
+
+def move_high(fd):
+    """The same descriptor with a high number, not inherited by programs."""
+    import fcntl
+
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE_FD)
+    os.close(fd)
+    return moved
+
+
+class Kernel:
+    """Receives cells from the wire and runs them in the main thread."""
+
+    def __init__(self, life, limit, spill):
+        self.life = move_high(life)
+        self.wire = Wire(move_high(WIRE_FD), self.receive, self.hang_up)
+        self.loop = asyncio.new_event_loop()
+        self.nesting = Nesting(self.loop)
+        self.interrupts = Interrupts(self.raise_or_cancel)
+        import threading
+
+        self.output = Output(self.wire, threading.Lock(), self.interrupts, limit, spill, self.note_folder)
+        self.bridge = host.Bridge(self.wire)
+        self.compiler = Compiler()
+        self.context = contextvars.copy_context()
+        self.cell = None
+        self.task = None
+        self.count = 0
+        self.cancelled = False
+
+    def note(self, kind, group):
+        """Tells the guardian about a process group that begins (`+`) or is gone (`-`)."""
+        os.write(self.life, kind + b"%d\n" % group)
+
+    def note_folder(self, path):
+        os.write(self.life, os.fsencode(path) + b"\n")
+
+    def serve(self):
+        """Sets the process up and runs the loop for good."""
+        faulthandler.enable(move_high(os.dup(2)))
+        capture = Capture(self.output)
+        self.shell = Shell(self.output, capture, self.interrupts, self.note)
+        self.displays = Displays(self.wire, sys.stdout.write)
+        self.set_up_module()
+        self.set_up_streams()
+        neutralise(os.environ)
+        os.register_at_fork(after_in_child=self.cut_off)
+        host.connect(self.bridge)
+        asyncio.set_event_loop(self.loop)
+        self.nesting.install()
+        capture.start()
+        self.wire.start()
+        self.wire.send(
+            {
+                "op": "hello",
+                "protocol": PROTOCOL,
+                "pid": os.getpid(),
+                "python": sys.executable,
+                "version": "%d.%d.%d" % sys.version_info[:3],
+            }
+        )
+        while True:
+            try:
+                self.loop.run_forever()
+            except (KeyboardInterrupt, SystemExit):
+                # raised in a background task: the loop itself is sound, the cell that waits is stopped
+                if self.interrupts.active and self.task is not None:
+                    self.cancel()
+
+    def set_up_streams(self):
+        sys.stdin = sys.__stdin__ = Stdin()
+        sys.stdout = sys.__stdout__ = Stdout("stdout", 1, self.output)
+        sys.stderr = sys.__stderr__ = Stdout("stderr", 2, self.output)
+        self.displays.write_text = lambda text: sys.stdout.write(text)
+        builtins.input = refuse_input
+
+    def set_up_module(self):
+        """The module `__main__` that cells live in."""
+        module = types.ModuleType("__main__")
+        module.__dict__["__builtins__"] = builtins
+        sys.modules["__main__"] = module
+        self.namespace = module.__dict__
+        shim = magics.Shim(self.namespace, self.shell, self.output)
+        self.shim = shim
+        builtins.get_ipython = lambda: shim
+        builtins.display = self.displays.show
+        sys.argv = [""]
+        # the working folder after the standard library, so that a file named json.py breaks nothing
+        first = next((i for i, path in enumerate(sys.path) if path in site.getsitepackages()), len(sys.path))
+        sys.path.insert(first, "")
+        self.namespace.update(rlm=sys.modules["rlm"], goal=goal)
+
+    def cut_off(self):
+        """In a child that a cell forked: no line to the host, no word to the guardian."""
+        self.output.forked = True
+        for fd in (self.wire.fd, self.life):
+            os.close(fd)
+
+    def hang_up(self, _error):
+        """The owner is gone; the guardian ends what this process started."""
+        os._exit(0)
+
+    def receive(self, message):
+        """One message of the host, in the reading thread."""
+        op = message["op"]
+        if op == "execute":
+            self.loop.call_soon_threadsafe(self.start_cell, message["cell"], message["code"])
+        elif op == "interrupt":
+            if message["cell"] == self.cell:
+                self.interrupts.request()
+        elif op == "reply":
+            self.bridge.deliver(message["id"], message["ok"], message.get("value"))
+        elif op == "shutdown":
+            os._exit(0)
+
+    def start_cell(self, cell, code):
+        self.cell = cell
+        self.count += 1
+        self.cancelled = False
+        self.output.begin(cell)
+        self.displays.begin(cell)
+        work = self.run_cell(code)
+        if sys.version_info >= (3, 11):
+            self.task = self.loop.create_task(work, context=self.context)
+        else:
+            self.task = self.loop.create_task(work)
+        self.task.add_done_callback(self.finish_cell)
+
+    async def run_cell(self, code):
+        """Runs one cell; returns what `done` tells about it."""
+        try:
+            self.interrupts.begin()
+            answer = await self.run_code(code)
+            self.interrupts.end()
+            return answer
+        except BaseException as error:
+            self.interrupts.end()
+            if isinstance(error, asyncio.CancelledError) and self.cancelled:
+                error = KeyboardInterrupt().with_traceback(error.__traceback__)
+            return failure(error)
+
+    async def run_code(self, code):
+        magic = magics.split_cell_magic(code)
+        if magic:
+            value = self.shim.run_cell_magic(*magic)
+            has_value = value is not None
+        else:
+            parts = self.compiler.compile(code, "<cell %d>" % self.count)
+            has_value, value = await run_parts(parts, self.namespace)
+        if not has_value or value is None:
+            return {"status": "ok"}
+        self.namespace["_"] = value
+        bundle = make_bundle(value)
+        if len(bundle) > 1:
+            self.displays.send(bundle)
+        return {"status": "ok", "result": bundle["text/plain"]}
+
+    def finish_cell(self, task):
+        """Sends the end of a cell, however it ended."""
+        self.interrupts.end()
+        if self.output.forked:
+            # a forked child ran past the end of the cell
+            os._exit(0)
+        if task.cancelled() or task.exception() is not None:
+            answer = failure(KeyboardInterrupt() if task.cancelled() else task.exception())
+        else:
+            answer = task.result()
+        self.task = None
+        stdout, stderr, dropped = self.output.take()
+        cell, self.cell = self.cell, None
+        self.wire.send({"op": "done", "cell": cell, "stdout": stdout, "stderr": stderr, "dropped": dropped, **answer})
+
+    def raise_or_cancel(self):
+        """Stops the running cell: at once in its own code, by cancelling it where it awaits."""
+        if self.nesting.depth or asyncio.current_task(self.loop) is not None:
+            raise KeyboardInterrupt
+        self.loop.call_soon_threadsafe(self.cancel)
+
+    def cancel(self):
+        if self.task is not None:
+            self.cancelled = True
+            self.task.cancel()
+
+
+def failure(error):
+    """The `done` fields of a cell that ended with an exception."""
+    status = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
+    return {"status": status, "error": trace.describe(error)}

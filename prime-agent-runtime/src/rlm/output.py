@@ -1,0 +1,138 @@
+"""All output of the kernel on its way to the host: cleaned, bounded, live in small pieces."""
+
+import os
+import tempfile
+import time
+
+from rlm.clean import Cleaner
+from rlm.keep import Keeper, show
+
+NAMES = ("stdout", "stderr")
+LIVE_S = 0.05
+# past this much, live output shows only the newest few lines now and then
+LIVE_FULL_BYTES = 1 << 16
+LIVE_SLOW_S = 0.2
+LIVE_SLOW_BYTES = 1 << 13
+BACKLOG = 64
+
+
+class Live:
+    """What of one stream has not been sent yet as a live piece."""
+
+    def __init__(self):
+        self.pieces = []
+        self.size = 0
+        self.sent = 0
+        self.ahead = 0
+
+
+class Output:
+    """Collects both streams. Every call holds `interrupts`, so that an interrupt never tears the state."""
+
+    def __init__(self, wire, lock, interrupts, limit, spill_limit, note_folder):
+        self.wire = wire
+        self.lock = lock
+        self.interrupts = interrupts
+        self.note_folder = note_folder
+        self.folder = None
+        self.spills = 0
+        self.cell = None
+        # true in a child that a cell forked
+        self.forked = False
+        self.cleaners = {name: Cleaner() for name in NAMES}
+        self.keepers = {name: Keeper(name, limit, spill_limit, self.open_spill) for name in NAMES}
+        self.live = {name: Live() for name in NAMES}
+        self.due = None
+        # set by the capture: takes in what C code wrote before, and wakes the thread that sends live pieces
+        self.catch_up = lambda: None
+        self.wake = lambda: None
+
+    def open_spill(self, name):
+        if self.folder is None:
+            self.folder = tempfile.mkdtemp(prefix="prime-agent-kernel-")
+            self.note_folder(self.folder)
+        self.spills += 1
+        path = os.path.join(self.folder, "output-%d-%s.txt" % (self.spills, name))
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path
+
+    def write(self, name, data):
+        """Adds bytes that the running code wrote."""
+        with self.interrupts, self.lock:
+            self.catch_up()
+            self.add(name, data)
+
+    def add(self, name, data):
+        """The same with the lock already held."""
+        cleaned = self.cleaners[name].feed(data)
+        if cleaned:
+            self.keepers[name].add(cleaned)
+        self.note_live(name, cleaned)
+
+    def note_live(self, name, cleaned):
+        live = self.live[name]
+        if cleaned:
+            if live.ahead:
+                # the start of this line went out while it was unfinished
+                cut = min(live.ahead, len(cleaned))
+                cleaned, live.ahead = cleaned[cut:], live.ahead - cut
+            live.pieces.append(cleaned[-LIVE_FULL_BYTES:])
+            live.size += len(live.pieces[-1])
+            if live.sent + live.size > 2 * LIVE_FULL_BYTES:
+                live.pieces = live.pieces[-1:]
+                live.size = len(live.pieces[-1])
+        if self.due is None:
+            self.due = time.monotonic() + (LIVE_S if live.sent <= LIVE_FULL_BYTES else LIVE_SLOW_S)
+            self.wake()
+
+    def send_live(self):
+        """Sends what is due; called with the lock held."""
+        self.due = None
+        if self.wire.backlog() > BACKLOG:
+            self.due = time.monotonic() + LIVE_SLOW_S
+            return
+        for name in NAMES:
+            live = self.live[name]
+            data = b"".join(live.pieces)
+            held = self.cleaners[name].held
+            if len(held) > live.ahead and not any(code in held for code in (b"\r", b"\x1b", b"\x08")) and is_whole(held):
+                data += held[live.ahead :]
+                live.ahead = len(held)
+            live.pieces = []
+            live.size = 0
+            if live.sent > LIVE_FULL_BYTES:
+                data = data[-LIVE_SLOW_BYTES:]
+            live.sent += len(data)
+            if data:
+                self.wire.send({"op": "chunk", "cell": self.cell, "stream": name, "text": show(data)})
+
+    def begin(self, cell):
+        """What comes from now on is live output of this cell; what came since the last one is shown with it."""
+        with self.interrupts, self.lock:
+            self.cell = cell
+
+    def take(self):
+        """Ends a cell's share: `(stdout, stderr, dropped bytes)`."""
+        with self.interrupts, self.lock:
+            self.catch_up()
+            for name in NAMES:
+                rest = self.cleaners[name].finish()
+                if rest:
+                    self.keepers[name].add(rest)
+                    self.note_live(name, rest)
+            self.send_live()
+            self.due = None
+            self.live = {name: Live() for name in NAMES}
+            stdout, dropped_out = self.keepers["stdout"].take()
+            stderr, dropped_err = self.keepers["stderr"].take()
+            return stdout, stderr, dropped_out + dropped_err
+
+
+def is_whole(data):
+    """False when the bytes end inside a UTF-8 character."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 == 0xC0:
+            return back >= (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+        if byte < 0x80:
+            return True
+    return True

@@ -1,0 +1,110 @@
+"""The kernel's `sys.stdin`, `sys.stdout` and `sys.stderr`."""
+
+import io
+import os
+
+
+class NoInput(EOFError):
+    """There is nobody to answer."""
+
+
+NO_INPUT = (
+    "nobody can type here: this kernel has no keyboard. Put the value into a variable or a file, "
+    "or pass it to the command as an argument."
+)
+
+
+class Stdin(io.TextIOBase):
+    """Fails at once where a program would wait for a person."""
+
+    encoding = "utf-8"
+    errors = "strict"
+    name = "<stdin>"
+
+    def readable(self):
+        return True
+
+    def isatty(self):
+        return False
+
+    def fileno(self):
+        return 0
+
+    def read(self, _size=-1):
+        raise NoInput(NO_INPUT)
+
+    readline = readlines = __next__ = read
+
+    def close(self):
+        """Stays open: `exit()` closes it, and later cells still need the message above."""
+
+
+def refuse_input(prompt=""):
+    """Stands for `input()`."""
+    raise NoInput(NO_INPUT if not prompt else "%s (asked: %s)" % (NO_INPUT, prompt))
+
+
+class Raw(io.RawIOBase):
+    """The bytes side of a stream: `sys.stdout.buffer`."""
+
+    def __init__(self, name, fd, output):
+        self.stream = name
+        self.fd = fd
+        self.output = output
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return self.fd
+
+    def isatty(self):
+        return False
+
+    def write(self, data):
+        if self.output.forked:
+            # a forked child has no line to the host; its descriptors are read by its parent
+            return os.write(self.fd, data)
+        data = bytes(data)
+        self.output.write(self.stream, data)
+        return len(data)
+
+    def close(self):
+        """Stays open for later cells."""
+
+
+class Stdout(io.TextIOBase):
+    """Text to the host, in order with what C code writes to the same descriptor."""
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+    newlines = None
+    line_buffering = True
+    write_through = True
+
+    def __init__(self, name, fd, output):
+        self.name = "<%s>" % name
+        self.mode = "w"
+        self.buffer = Raw(name, fd, output)
+
+    def writable(self):
+        return True
+
+    def isatty(self):
+        return False
+
+    def fileno(self):
+        return self.buffer.fd
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError("write() argument must be str, not " + type(text).__name__)
+        if text:
+            self.buffer.write(text.encode("utf-8", "backslashreplace"))
+        return len(text)
+
+    def reconfigure(self, **_options):
+        """Accepted for programs that set an encoding; the encoding stays UTF-8."""
+
+    def close(self):
+        """Stays open for later cells."""

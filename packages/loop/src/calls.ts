@@ -25,13 +25,14 @@ export function listCalls(message: AssistantMessage): PlacedCall[] {
 }
 
 /**
- * Gives every call of `message` an id that is neither empty nor taken (by an earlier call or by `takenIds`), because
- * servers refuse a transcript in which an id answers for two calls. A call that repeats an earlier one of the same
- * message word for word is reported as repeated.
+ * Makes the calls of `message` such that servers take the transcript: every id is neither empty nor taken (by an
+ * earlier call or by `takenIds`), and a name that is none of `toolNames` has only characters that names may have. A
+ * call that repeats an earlier one of the same message word for word is reported as repeated.
  */
 export function separateCalls(
 	message: AssistantMessage,
 	takenIds: ReadonlySet<string>,
+	toolNames: readonly string[],
 ): { message: AssistantMessage; repeatedCalls: ReadonlySet<number> } {
 	const taken = new Set(takenIds);
 	const seen = new Set<string>();
@@ -43,12 +44,18 @@ export function separateCalls(
 		if (block.id !== "" && seen.has(words)) repeatedCalls.add(position);
 		seen.add(words);
 		const id = findFreeId(block.id === "" ? `call_${position}` : block.id, taken);
+		const name = toolNames.includes(block.name) ? block.name : cleanName(block.name);
 		taken.add(id);
-		if (id === block.id) return block;
+		if (id === block.id && name === block.name) return block;
 		changed = true;
-		return { ...block, id };
+		return { ...block, id, name };
 	});
 	return { message: changed ? { ...message, content } : message, repeatedCalls };
+}
+
+/** The strictest servers take letters, digits, `_` and `-`, at most 64. */
+function cleanName(name: string): string {
+	return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 function findFreeId(wanted: string, taken: ReadonlySet<string>): string {

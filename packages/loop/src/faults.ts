@@ -4,7 +4,7 @@ import type { Api, AssistantMessage, Model } from "@earendil-works/pi-ai";
 export const abortedText = "Request was aborted";
 
 /** A message of `model` that says nothing yet. */
-export function emptyMessage(model: Model<Api>): AssistantMessage {
+export function emptyMessage(model: Pick<Model<Api>, "id" | "api" | "provider">): AssistantMessage {
 	return {
 		role: "assistant",
 		content: [],

@@ -1,5 +1,13 @@
 export { type Clock, systemClock } from "./clock.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
+export { streamByApi } from "./stream/apis.ts";
+export type { DebugRecord, DebugSink } from "./stream/exchange.ts";
+export { classifyFailure, type FailureKind, failureDiagnostic, type ProviderFailure } from "./stream/failure.ts";
+export { defaultLimits, type GuardOptions, guardStream } from "./stream/guard.ts";
+export { isContextOverflow } from "./stream/overflow.ts";
+export { createRedactor, type Redactor } from "./stream/redact.ts";
+export { isRetryable, type RetrySettings, retryDelay } from "./stream/retry.ts";
+export type { StreamLimits } from "./stream/watch.ts";
 export { runTurn, type TurnResult } from "./turn.ts";
 export type {
 	AfterToolCallContext,

@@ -1,7 +1,12 @@
 import { EventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import { describeError, emptyMessage } from "./faults.ts";
+import { streamByApi } from "./stream/apis.ts";
+import { guardStream } from "./stream/guard.ts";
 import { runTurn } from "./turn.ts";
 import type { AgentContext, AgentEvent, AgentEventSink, AgentLoopConfig, AgentMessage, StreamFn } from "./types.ts";
+
+/** The stream function of callers that bring none: pi-ai's adapter for the model's API, guarded with the default limits. */
+const guardedByApi = guardStream({ streamFn: streamByApi });
 
 /**
  * Runs turns from new prompt messages until the model has no more to do, and answers the messages that were added,
@@ -13,8 +18,8 @@ export async function runAgentLoop(
 	context: AgentContext,
 	config: AgentLoopConfig,
 	emit: AgentEventSink,
-	signal: AbortSignal | undefined,
-	streamFn: StreamFn,
+	signal?: AbortSignal,
+	streamFn: StreamFn = guardedByApi,
 ): Promise<AgentMessage[]> {
 	await emit({ type: "agent_start" });
 	const newMessages: AgentMessage[] = [];
@@ -49,8 +54,8 @@ export async function runAgentLoopContinue(
 	context: AgentContext,
 	config: AgentLoopConfig,
 	emit: AgentEventSink,
-	signal: AbortSignal | undefined,
-	streamFn: StreamFn,
+	signal?: AbortSignal,
+	streamFn: StreamFn = guardedByApi,
 ): Promise<AgentMessage[]> {
 	checkContinuable(context);
 	return runAgentLoop([], context, config, emit, signal, streamFn);
@@ -64,8 +69,8 @@ export function agentLoop(
 	prompts: AgentMessage[],
 	context: AgentContext,
 	config: AgentLoopConfig,
-	signal: AbortSignal | undefined,
-	streamFn: StreamFn,
+	signal?: AbortSignal,
+	streamFn: StreamFn = guardedByApi,
 ): EventStream<AgentEvent, AgentMessage[]> {
 	return streamRun(config, (emit) => runAgentLoop(prompts, context, config, emit, signal, streamFn));
 }
@@ -74,8 +79,8 @@ export function agentLoop(
 export function agentLoopContinue(
 	context: AgentContext,
 	config: AgentLoopConfig,
-	signal: AbortSignal | undefined,
-	streamFn: StreamFn,
+	signal?: AbortSignal,
+	streamFn: StreamFn = guardedByApi,
 ): EventStream<AgentEvent, AgentMessage[]> {
 	checkContinuable(context);
 	return streamRun(config, (emit) => runAgentLoop([], context, config, emit, signal, streamFn));

@@ -1,6 +1,5 @@
 import type {
 	AssistantMessage,
-	AssistantMessageEvent,
 	AssistantMessageEventStream,
 	Message,
 	SimpleStreamOptions,
@@ -8,6 +7,7 @@ import type {
 } from "@earendil-works/pi-ai";
 import { normalizeContext } from "@earendil-works/pi-ai/utils/transcript";
 import { listCalls, type Reply, separateCalls } from "./calls.ts";
+import { drainStream, type PartialEvent } from "./drain.ts";
 import { abortedText, describeError, emptyMessage } from "./faults.ts";
 import { abandoned, type Grace, settleOrAbandon } from "./grace.ts";
 import type { AgentContext, AgentEventSink, AgentLoopConfig, AgentTool, StreamFn } from "./types.ts";
@@ -25,6 +25,7 @@ export async function requestReply(
 	streamFn: StreamFn,
 	grace: Grace,
 ): Promise<Reply> {
+	const toolNames = (context.tools ?? []).map((tool) => tool.name);
 	const finishedCalls = new Set<number>();
 	let partial: AssistantMessage | undefined;
 	let started = false;
@@ -34,8 +35,7 @@ export async function requestReply(
 		started = true;
 		await emit({ type: "message_start", message: copyMessage(message) });
 	};
-	const forward = async (event: AssistantMessageEvent) => {
-		if (event.type === "done" || event.type === "error") return;
+	const forward = async (event: PartialEvent) => {
 		partial = event.partial;
 		if (event.type === "toolcall_end") finishedCalls.add(event.contentIndex);
 		await showStart(event.partial);
@@ -45,7 +45,7 @@ export async function requestReply(
 	const finish = async (received: AssistantMessage): Promise<Reply> => {
 		const final = labelAbort(received, signal);
 		const takenIds = listCalls(final).length > 0 ? collectCallIds(context) : new Set<string>();
-		const { message, repeatedCalls } = separateCalls(final, takenIds);
+		const { message, repeatedCalls } = separateCalls(final, takenIds, toolNames);
 		await showStart(message);
 		await emit({ type: "message_end", message });
 		return { message, finishedCalls, repeatedCalls };
@@ -63,23 +63,17 @@ export async function requestReply(
 		return breakOff("error", describeError(error));
 	}
 	if (stream === abandoned) return breakOff("aborted", abortedText);
-
-	const events = stream[Symbol.asyncIterator]();
-	for (;;) {
-		let next: IteratorResult<AssistantMessageEvent> | typeof abandoned;
-		try {
-			next = await settleOrAbandon(events.next(), signal, grace);
-		} catch (error) {
-			return breakOff("error", describeError(error));
-		}
-		if (next === abandoned) return breakOff("aborted", abortedText);
-		if (next.done) break;
-		if (next.value.type === "done") return finish(next.value.message);
-		if (next.value.type === "error") return finish(next.value.error);
-		await forward(next.value);
+	const end = await drainStream(stream, signal, grace, forward);
+	switch (end.kind) {
+		case "final":
+			return finish(end.message);
+		case "abandoned":
+			return breakOff("aborted", abortedText);
+		case "failed":
+			return breakOff("error", describeError(end.error));
+		case "silent":
+			return breakOff("error", "The model's stream ended without a final message.");
 	}
-	const result = await takeResult(stream);
-	return result ? finish(result) : breakOff("error", "The model's stream ended without a final message.");
 }
 
 async function prepareMessages(
@@ -130,14 +124,6 @@ function pickStreamOptions(config: AgentLoopConfig): SimpleStreamOptions {
 function declareTool(tool: AgentTool): Tool {
 	const { name, description, parameters, constrainedSampling } = tool;
 	return { name, description, parameters, ...(constrainedSampling === undefined ? {} : { constrainedSampling }) };
-}
-
-/** A stream may end by `end(result)` alone; its result is then settled already, or never will be. */
-function takeResult(stream: AssistantMessageEventStream): Promise<AssistantMessage | undefined> {
-	const nothing = new Promise<undefined>((resolve) => {
-		setImmediate(() => resolve(undefined));
-	});
-	return Promise.race([stream.result(), nothing]);
 }
 
 /** An abort shows up as an error in some libraries; what the user asked for is what the message says. */

@@ -1,0 +1,118 @@
+import type { FetchFunction } from "@earendil-works/pi-ai";
+import type { Redactor } from "./redact.ts";
+import { type BodyScanner, scanBody } from "./scan.ts";
+import type { StreamWatch } from "./watch.ts";
+
+/** What goes over the wire, free of credentials, for a person who looks for a fault. */
+export type DebugRecord =
+	| { type: "request"; method: string; url: string; headers: Record<string, string>; body: string }
+	| { type: "response"; status: number; headers: Record<string, string> }
+	/** One line of an event stream. */
+	| { type: "line"; text: string }
+	/** The beginning of a body that is no event stream. */
+	| { type: "body"; text: string }
+	| { type: "failure"; text: string };
+
+/** Takes debug records; must not throw. */
+export type DebugSink = (record: DebugRecord) => void;
+
+/** What was seen of one HTTP request and its answer. */
+export interface Exchange {
+	host: string;
+	status?: number;
+	headers?: Headers;
+	body?: BodyScanner;
+	/** Why no answer came, or why its body broke off. */
+	networkError?: unknown;
+}
+
+/** What a watched fetch reports to. */
+export interface ExchangeObserver {
+	api: string;
+	watch: StreamWatch;
+	redactor: Redactor;
+	debug?: DebugSink | undefined;
+	/** A request starts; the exchange fills while it runs. */
+	onExchange(exchange: Exchange): void;
+}
+
+/** A fetch that passes everything through unchanged and tells `observer` what it sees. */
+export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): FetchFunction {
+	const { redactor, debug } = observer;
+	return async (input, init) => {
+		const request = describeRequest(input, init);
+		const exchange: Exchange = { host: readHost(request.url) };
+		observer.onExchange(exchange);
+		// Learns the credentials of this request even when nobody wants to see it.
+		const shown = { url: redactor.url(request.url), headers: redactor.headers(request.headers) };
+		debug?.({ type: "request", method: request.method, ...shown, body: redactor.text(request.body) });
+		let response: Response;
+		try {
+			response = await fetch(input, init);
+		} catch (error) {
+			exchange.networkError = error;
+			throw error;
+		}
+		exchange.status = response.status;
+		exchange.headers = response.headers;
+		debug?.({ type: "response", status: response.status, headers: redactor.headers(response.headers) });
+		return response.body ? observeBody(response, response.body, exchange, observer) : response;
+	};
+}
+
+function observeBody(
+	response: Response,
+	source: ReadableStream<Uint8Array>,
+	exchange: Exchange,
+	{ api, watch, redactor, debug }: ExchangeObserver,
+): Response {
+	const isEventStream = /event-stream/i.test(response.headers.get("content-type") ?? "");
+	const contentType = response.headers.get("content-type") ?? "";
+	const showLine = debug && ((line: string) => debug({ type: "line", text: redactor.text(line) }));
+	const scanner = scanBody(contentType, api, showLine);
+	exchange.body = scanner;
+	const finish = () => {
+		scanner.end();
+		if (!isEventStream) debug?.({ type: "body", text: redactor.text(scanner.head) });
+	};
+	const reader = source.getReader();
+	const body = new ReadableStream<Uint8Array>(
+		{
+			async pull(controller) {
+				try {
+					const { done, value } = await reader.read();
+					if (done) {
+						finish();
+						controller.close();
+						return;
+					}
+					if (scanner.push(value)) watch.noteProgress();
+					else watch.noteByte();
+					controller.enqueue(value);
+				} catch (error) {
+					exchange.networkError = error;
+					finish();
+					controller.error(error);
+				}
+			},
+			cancel: (reason) => reader.cancel(reason),
+		},
+		{ highWaterMark: 0 },
+	);
+	const { status, statusText, headers } = response;
+	return new Response(body, { status, statusText, headers });
+}
+
+function describeRequest(input: Parameters<FetchFunction>[0], init: Parameters<FetchFunction>[1]) {
+	const request = input instanceof Request ? input : undefined;
+	return {
+		url: request?.url ?? String(input),
+		method: init?.method ?? request?.method ?? "GET",
+		headers: new Headers(init?.headers ?? request?.headers),
+		body: typeof init?.body === "string" ? init.body : init?.body ? "[not text]" : "",
+	};
+}
+
+function readHost(url: string): string {
+	return URL.canParse(url) ? new URL(url).host : "the server";
+}

@@ -1,0 +1,77 @@
+const hidden = "[redacted]";
+
+const secretHeaders =
+	/^(?:authorization|proxy-authorization|cookie|set-cookie|x-amz-security-token)$|api[-_]?key|token$|secret|credential/i;
+const secretParameters = /^(?:key|api[-_]?key|access[-_]?token|token|auth|secret|sig|signature|x-amz-.*)$/i;
+
+/** Things that look like credentials wherever they stand: bearer tokens and the key prefixes of well-known services. */
+const secretShapes: RegExp[] = [
+	/\b(Bearer|Basic)(\s+)[A-Za-z0-9._~+/=-]{8,}/gi,
+	/()()\b(?:sk|pk|rk|gsk|xai|nvapi|hf|ghp|gho|ghu|ghs|github_pat|pit|csk|r8)[-_][A-Za-z0-9_-]{12,}/g,
+	/()()\bAIza[A-Za-z0-9_-]{20,}/g,
+	/()()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+	/()()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+];
+
+/** Takes credentials out of what is about to be shown or stored. */
+export interface Redactor {
+	/** Remembers a credential; every later text is freed of it, whatever it looks like. */
+	learn(secret: string | null | undefined): void;
+	text(value: string): string;
+	url(value: string): string;
+	/** As an object with lower-case names; also learns the secret values. */
+	headers(value: Headers): Record<string, string>;
+}
+
+/** A redactor that knows these secrets. */
+export function createRedactor(...known: (string | undefined)[]): Redactor {
+	const secrets = new Set<string>();
+	const learn = (secret: string | null | undefined) => {
+		// Shorter ones are no credentials, and replacing them everywhere would only garble texts.
+		if (secret && secret.length >= 6) secrets.add(secret);
+	};
+	const redactText = (value: string) => {
+		let clean = value;
+		for (const secret of secrets) {
+			for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
+				clean = clean.replaceAll(form, hidden);
+			}
+		}
+		for (const shape of secretShapes) {
+			clean = clean.replace(shape, (_all, word: string, blank: string) => `${word}${blank}${hidden}`);
+		}
+		return clean;
+	};
+	for (const secret of known) learn(secret);
+	return {
+		learn,
+		text: redactText,
+		url(value) {
+			if (!URL.canParse(value)) return redactText(value);
+			const url = new URL(value);
+			learn(decodeURIComponent(url.password));
+			if (url.username || url.password) {
+				url.username = "";
+				url.password = "";
+			}
+			for (const [name, parameter] of [...url.searchParams]) {
+				if (!secretParameters.test(name)) continue;
+				learn(parameter);
+				url.searchParams.set(name, "redacted");
+			}
+			return redactText(url.href);
+		},
+		headers(value) {
+			const clean: Record<string, string> = {};
+			for (const [name, text] of value) {
+				if (secretHeaders.test(name)) {
+					learn(text);
+					learn(/^(?:bearer|basic)\s+(.+)$/i.exec(text)?.[1]);
+					clean[name] = hidden;
+				}
+			}
+			for (const [name, text] of value) clean[name] ??= redactText(text);
+			return clean;
+		},
+	};
+}

@@ -17,16 +17,6 @@ export interface Candidate {
 	readonly headers: IncomingHttpHeaders;
 	readonly body: unknown;
 	readonly options: ServerOptions;
-	/** What this server sent out earlier and will know again. */
-	readonly issued: Issued;
-}
-
-/** Things a server sent and recognises when they come back. */
-export interface Issued {
-	/** Signatures of thinking, each with the model that it belongs to. */
-	readonly signatures: Map<string, { readonly model: string; readonly text: string }>;
-	/** Ids of output items, each with its type. */
-	readonly items: Map<string, string>;
 }
 
 /** One reason to refuse a request. A rule says nothing about requests whose shape another rule refuses. */

@@ -4,8 +4,11 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RawOptions, WireOptions } from "./step.ts";
 
-/** What an event is for, so that a script can leave it out, double it or put an error in its place. */
-export type FramePart = "content" | "finish" | "usage" | "end";
+/**
+ * What an event is for, so that a script can leave it out, double it or put an error in its place. `last` is finish and
+ * end marker in one.
+ */
+export type FramePart = "content" | "finish" | "usage" | "end" | "last";
 
 /** One server-sent event before framing. */
 export interface Frame {
@@ -19,10 +22,10 @@ export function arrangeFrames(frames: readonly Frame[], wire: WireOptions, error
 	const arranged: Frame[] = [];
 	for (const frame of frames) {
 		if (frame.part !== "content" && (error || wire.end === "cut")) continue;
-		if (frame.part === "end" && wire.end === "missing") continue;
-		if (frame.part === "finish" && wire.end === "no-finish") continue;
+		if ((frame.part === "end" || frame.part === "last") && wire.end === "missing") continue;
+		if ((frame.part === "finish" || frame.part === "last") && wire.end === "no-finish") continue;
 		arranged.push(frame);
-		if (frame.part === "finish" && wire.duplicateFinish) arranged.push(frame);
+		if ((frame.part === "finish" || frame.part === "last") && wire.duplicateFinish) arranged.push(frame);
 	}
 	if (error) arranged.push(error);
 	return arranged;

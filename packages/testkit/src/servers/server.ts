@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { waitFor } from "../process/wait.ts";
-import { type Candidate, findProblem, type Issued, type Problem, type Rule, type ServerOptions } from "./rule.ts";
+import { type Candidate, findProblem, type Problem, type Rule, type ServerOptions } from "./rule.ts";
 import { arrangeFrames, type Frame, sendEvents, sendRaw } from "./send.ts";
 import type { RawStep, ReplyOptions, ReplyStep, Step } from "./step.ts";
 
@@ -61,10 +61,14 @@ export interface WireFormat {
 	readonly basePath: string;
 	isModelRequest(method: string, path: string): boolean;
 	isModelList(method: string, path: string): boolean;
+	/** The answer to a request for the list of models. */
 	listModels(models: readonly string[]): object;
 	wantsStream(request: RecordedRequest): boolean;
-	encode(reply: ReplyOptions, request: RecordedRequest, issued: Issued): readonly Frame[];
+	/** The events of a reply. */
+	encode(reply: ReplyOptions, request: RecordedRequest): readonly Frame[];
+	/** The event of an error in a stream. */
 	encodeError(error: object): Frame;
+	/** The body of a refusal. */
 	errorBody(status: number, problem: Problem): object;
 }
 
@@ -74,7 +78,6 @@ export async function startServer(format: WireFormat, options: ServerOptions): P
 	const modelRequests: RecordedRequest[] = [];
 	const rejections: Rejection[] = [];
 	const steps: Step[] = [];
-	const issued: Issued = { signatures: new Map(), items: new Map() };
 	const closing = new AbortController();
 
 	function reject(response: ServerResponse, request: RecordedRequest, rule: string, problem: Problem): void {
@@ -103,7 +106,7 @@ export async function startServer(format: WireFormat, options: ServerOptions): P
 			const message = "We could not parse the JSON body of your request.";
 			return reject(response, request, "not-json", { message });
 		}
-		const candidate: Candidate = { path, headers: request.headers, body: request.body, options, issued };
+		const candidate: Candidate = { path, headers: request.headers, body: request.body, options };
 		const found = findProblem(format.rules, candidate);
 		if (found) return reject(response, request, found.rule, found.problem);
 		if (!format.wantsStream(request)) {
@@ -114,7 +117,7 @@ export async function startServer(format: WireFormat, options: ServerOptions): P
 		if (!next) return reject(response, request, "script-exhausted", { status: 500, message: "script exhausted" });
 		const step = await resolveStep(next, request);
 		if (step.kind === "raw") return sendRaw(response, step.raw, signal);
-		const frames = format.encode(step.reply, request, issued);
+		const frames = format.encode(step.reply, request);
 		const error = step.reply.errorInStream && format.encodeError(step.reply.errorInStream);
 		return sendEvents(response, arrangeFrames(frames, step.reply, error), step.reply, signal);
 	}

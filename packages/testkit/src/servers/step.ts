@@ -38,7 +38,8 @@ export interface WireOptions {
 	readonly crlf?: boolean;
 	/**
 	 * `missing`: no end marker; `no-finish`: no finish reason, the marker comes; `cut`: neither, the body just ends;
-	 * `disconnect-after-N-events`: the socket is closed after N events without ending the body.
+	 * `disconnect-after-N-events`: the socket is closed after N events without ending the body. In Responses and Gemini
+	 * one event is finish reason and end marker, so that the first three mean the same.
 	 */
 	readonly end?: "done" | "missing" | "no-finish" | "cut" | `disconnect-after-${number}-events`;
 	/** An error event in the stream, after the content and instead of its end; the format wraps the object. */

@@ -1,32 +1,26 @@
 /** What chat completions servers refuse, the official one and the compatible ones that are stricter. */
 
 import types from "../generated/chat.json" with { type: "json" };
+import { estimateTokens, listObjects, parseObject } from "../json.ts";
 import {
-	estimateTokens,
-	findDuplicate,
-	findLoneSurrogate,
-	findParametersFault,
-	listObjects,
-	parseObject,
-	readDataUrl,
-} from "../json.ts";
+	checkImageUrls,
+	checkKey,
+	checkModel,
+	checkRanges,
+	checkSurrogates,
+	type DeclaredTool,
+	listParts,
+	readBody,
+	toolRules,
+} from "../openai/checks.ts";
+import { describeEmptyList, describeOverflow, describeShape } from "../openai/words.ts";
+import { Pairing, type PairingFault } from "../pairing.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
 import { isObject } from "../shape.ts";
 import { extendTypes, shapeRules } from "../shape-rules.ts";
-import { findPairingFaults, type PairingFault } from "./pairing.ts";
-import {
-	describeEmptyList,
-	describeKey,
-	describeModel,
-	describeOverflow,
-	describeShape,
-	describeToolName,
-} from "./words.ts";
 
 /** `reasoning_content` is no official field; servers of thinking models send it and want it back. */
 const TYPES = extendTypes(types, { ChatCompletionAssistantMessageParam: { "reasoning_content?": "string | null" } });
-
-const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /** Every rule in the order in which requests are checked. */
 export const chatRules: readonly Rule[] = [
@@ -38,10 +32,7 @@ export const chatRules: readonly Rule[] = [
 	{ name: "number-range", check: checkNumbers },
 	{ name: "stream-options", check: checkStreamOptions },
 	{ name: "max-tokens", check: checkMaxTokens },
-	{ name: "tool-name", check: checkToolNames },
-	{ name: "duplicate-tool", check: checkToolDuplicates },
-	{ name: "tool-schema", check: checkToolSchemas },
-	{ name: "tools-required", check: checkToolsRequired },
+	...toolRules(readTools),
 	{ name: "system-first", check: checkSystemFirst },
 	{ name: "empty-assistant", check: checkEmptyAssistant },
 	pairingRule("orphan-result", () => ({
@@ -64,42 +55,40 @@ export const chatRules: readonly Rule[] = [
 
 type Fields = Record<string, unknown>;
 
-function readBody(candidate: Candidate): Fields {
-	return isObject(candidate.body) ? candidate.body : {};
-}
-
 function readMessages(candidate: Candidate): Fields[] {
 	return listObjects(readBody(candidate).messages);
 }
 
-function readTools(candidate: Candidate): Fields[] {
-	return listObjects(readBody(candidate).tools).map((tool) => (isObject(tool.function) ? tool.function : {}));
+function readTools(candidate: Candidate): DeclaredTool[] {
+	return listObjects(readBody(candidate).tools).map((tool, index) => {
+		const { name, parameters } = isObject(tool.function) ? tool.function : {};
+		return { at: `tools[${index}].function`, name, parameters };
+	});
 }
 
 function pairingRule(kind: PairingFault["kind"], describe: (fault: PairingFault) => Problem): Rule {
 	return {
 		name: kind,
 		check: (candidate) => {
-			const fault = findPairingFaults(readBody(candidate).messages).find((each) => each.kind === kind);
-			return fault && { param: `messages.[${fault.index}].role`, ...describe(fault) };
+			const fault = findPairingFaults(candidate).find((each) => each.kind === kind);
+			return fault && { param: `messages.[${fault.at}].role`, ...describe(fault) };
 		},
 	};
 }
 
-function checkKey({ headers, options }: Candidate): Problem | undefined {
-	const given = headers.authorization?.replace(/^Bearer /, "");
-	return options.apiKey === undefined || given === options.apiKey ? undefined : describeKey(given);
-}
-
-function checkSurrogates({ body }: Candidate): Problem | undefined {
-	if (findLoneSurrogate(body) === undefined) return undefined;
-	return { message: "We could not parse the JSON body of your request: it holds an unpaired surrogate." };
-}
-
-function checkModel(candidate: Candidate): Problem | undefined {
-	const model = readBody(candidate).model;
-	const { models } = candidate.options;
-	return models && typeof model === "string" && !models.includes(model) ? describeModel(model) : undefined;
+function findPairingFaults(candidate: Candidate): readonly PairingFault[] {
+	const pairing = new Pairing();
+	for (const [index, message] of readMessages(candidate).entries()) {
+		const at = String(index);
+		if (message.role === "tool") {
+			pairing.answer(String(message.tool_call_id), at);
+			continue;
+		}
+		pairing.settle();
+		for (const call of listObjects(message.tool_calls)) pairing.ask(String(call.id), at);
+	}
+	pairing.settle();
+	return pairing.faults;
 }
 
 function checkLists(candidate: Candidate): Problem | undefined {
@@ -116,16 +105,7 @@ function checkLists(candidate: Candidate): Problem | undefined {
 }
 
 function checkNumbers(candidate: Candidate): Problem | undefined {
-	const body = readBody(candidate);
-	const ranges = { temperature: [0, 2], top_p: [0, 1], max_tokens: [1], max_completion_tokens: [1] };
-	for (const [name, [least = 0, most = Number.POSITIVE_INFINITY]] of Object.entries(ranges)) {
-		const value = body[name];
-		if (typeof value !== "number" || (value >= least && value <= most)) continue;
-		const [side, sign, limit] = value < least ? ["below minimum", ">=", least] : ["above maximum", "<=", most];
-		const message = `Invalid '${name}': number ${side} value. Expected a value ${sign} ${limit}, but got ${value} instead.`;
-		return { message, param: name, code: `number_${side.replace(" ", "_")}_value` };
-	}
-	return undefined;
+	return checkRanges(candidate, { temperature: [0, 2], top_p: [0, 1], max_tokens: [1], max_completion_tokens: [1] });
 }
 
 function checkStreamOptions(candidate: Candidate): Problem | undefined {
@@ -141,41 +121,6 @@ function checkMaxTokens(candidate: Candidate): Problem | undefined {
 	const body = readBody(candidate);
 	if (typeof body.max_tokens !== "number" || typeof body.max_completion_tokens !== "number") return undefined;
 	return { message: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported." };
-}
-
-function checkToolNames(candidate: Candidate): Problem | undefined {
-	for (const [index, tool] of readTools(candidate).entries()) {
-		const name = tool.name;
-		if (typeof name !== "string" || /^[a-zA-Z0-9_-]{1,64}$/.test(name)) continue;
-		return describeToolName(`tools[${index}].function.name`, name);
-	}
-	return undefined;
-}
-
-function checkToolDuplicates(candidate: Candidate): Problem | undefined {
-	const name = findDuplicate(
-		readTools(candidate).flatMap((tool) => (typeof tool.name === "string" ? [tool.name] : [])),
-	);
-	return name === undefined ? undefined : { message: `Duplicate function name in 'tools': '${name}'.`, param: "tools" };
-}
-
-function checkToolSchemas(candidate: Candidate): Problem | undefined {
-	for (const [index, tool] of readTools(candidate).entries()) {
-		const fault = isObject(tool.parameters) ? findParametersFault(tool.parameters) : undefined;
-		if (!fault) continue;
-		const message = `Invalid schema for function '${String(tool.name)}': ${fault}`;
-		return { message, param: `tools[${index}].function.parameters`, code: "invalid_function_parameters" };
-	}
-	return undefined;
-}
-
-function checkToolsRequired(candidate: Candidate): Problem | undefined {
-	const body = readBody(candidate);
-	if (body.tools !== undefined || body.functions !== undefined) return undefined;
-	const name = ["tool_choice", "parallel_tool_calls"].find((field) => body[field] !== undefined);
-	return name === undefined
-		? undefined
-		: { message: `'${name}' is only allowed when 'tools' are specified.`, param: name };
 }
 
 function checkSystemFirst(candidate: Candidate): Problem | undefined {
@@ -216,19 +161,8 @@ function checkArguments(candidate: Candidate): Problem | undefined {
 }
 
 function checkImages(candidate: Candidate): Problem | undefined {
-	for (const message of readMessages(candidate)) {
-		for (const part of listObjects(message.content)) {
-			const url = isObject(part.image_url) ? part.image_url.url : undefined;
-			if (typeof url !== "string" || /^https?:\/\//.test(url)) continue;
-			const image = readDataUrl(url);
-			if (!image) return { message: "Invalid base64 image_url.", code: "invalid_base64" };
-			if (IMAGE_TYPES.has(image.mimeType)) continue;
-			const text =
-				"You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].";
-			return { message: text, code: "invalid_image_format" };
-		}
-	}
-	return undefined;
+	const parts = listParts(readBody(candidate).messages, "content");
+	return checkImageUrls(parts.map((part) => (isObject(part.image_url) ? part.image_url.url : undefined)));
 }
 
 function checkOverflow(candidate: Candidate): Problem | undefined {

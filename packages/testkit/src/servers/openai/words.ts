@@ -1,4 +1,4 @@
-/** How chat completions servers word their refusals. */
+/** How OpenAI and compatible servers word their refusals. */
 
 import type { Problem } from "../rule.ts";
 import { describeValue, type ShapeFault } from "../shape.ts";
@@ -60,4 +60,24 @@ export function describeToolName(path: string, name: string): Problem {
 	}
 	const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
 	return { message, param: path, code: "invalid_value" };
+}
+
+/** The refusal of a number out of its range. */
+export function describeRange(name: string, value: number, least: number, most: number): Problem {
+	const [side, sign, limit] = value < least ? ["below_min", ">=", least] : ["above_max", "<=", most];
+	const words = side === "below_min" ? "below minimum" : "above maximum";
+	const message = `Invalid '${name}': number ${words} value. Expected a value ${sign} ${limit}, but got ${value} instead.`;
+	return { message, param: name, code: `number_${side}_value` };
+}
+
+/** The body of a refusal. */
+export function errorBody(status: number, problem: Problem): object {
+	const type = status >= 500 ? "server_error" : "invalid_request_error";
+	return { error: { message: problem.message, type, param: problem.param ?? null, code: problem.code ?? null } };
+}
+
+/** The answer to a request for the list of models. */
+export function listModels(models: readonly string[]): object {
+	const data = models.map((id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "mock" }));
+	return { object: "list", data };
 }

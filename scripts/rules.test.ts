@@ -12,6 +12,7 @@ const composition = [
 	"features/index.ts",
 	"features/views.ts",
 	"compose.ts",
+	"program.ts",
 	"daemon/worker/main.ts",
 	"main.ts",
 	"sdk/leaf.ts",

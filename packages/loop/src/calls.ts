@@ -15,6 +15,11 @@ export interface PlacedCall {
 	position: number;
 }
 
+/** A reply that broke off; it stands for no calls, because pi-ai leaves such messages out of later requests. */
+export function isBroken({ stopReason }: AssistantMessage): boolean {
+	return stopReason === "error" || stopReason === "aborted";
+}
+
 /** The tool calls of a message in order. */
 export function listCalls(message: AssistantMessage): PlacedCall[] {
 	const calls: PlacedCall[] = [];
@@ -72,10 +77,6 @@ export function explainRefusal(reply: Reply, { call, position }: PlacedCall): st
 			break;
 		case "length":
 			return "The call was not run: the reply reached its output limit, so the arguments may be incomplete. Send it again, in smaller parts if it is long.";
-		case "aborted":
-			return "The call was not run: the request was aborted.";
-		case "error":
-			return "The call was not run: the reply broke off with an error, so the call may be incomplete.";
 		default:
 			return `The call was not run: the reply ended as "${reply.message.stopReason}".`;
 	}

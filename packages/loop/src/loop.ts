@@ -1,4 +1,5 @@
 import { EventStream } from "@earendil-works/pi-ai/utils/event-stream";
+import { isBroken } from "./calls.ts";
 import { describeError, emptyMessage } from "./faults.ts";
 import { streamByApi } from "./stream/apis.ts";
 import { guardStream } from "./stream/guard.ts";
@@ -33,7 +34,7 @@ export async function runAgentLoop(
 		append(opening);
 		const turn = await runTurn(current, config, emit, signal, streamFn, opening);
 		append([turn.message, ...turn.toolResults]);
-		if (turn.message.stopReason === "error" || turn.message.stopReason === "aborted") break;
+		if (isBroken(turn.message)) break;
 		const { message, toolResults } = turn;
 		if (await config.shouldStopAfterTurn?.({ message, toolResults, context: current, newMessages })) break;
 		opening = await takeSteering(config, signal);

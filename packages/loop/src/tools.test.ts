@@ -1,36 +1,9 @@
 import { expect, test } from "vitest";
-import { handClock } from "./testing/clock.ts";
-import {
-	call,
-	echoTool,
-	type ReplyOptions,
-	recordEvents,
-	reply,
-	scriptModel,
-	testConfig,
-	testContext,
-	textOf,
-	user,
-} from "./testing/script.ts";
-import { until } from "./testing/until.ts";
-import { runTurn } from "./turn.ts";
-import type { AgentEvent, AgentEventSink, AgentLoopConfig, AgentTool, AgentToolUpdateCallback } from "./types.ts";
+import { runCalls } from "./testing/calls.ts";
+import { call, echoTool, recordEvents, textOf } from "./testing/script.ts";
+import type { AgentToolUpdateCallback } from "./types.ts";
 
 type Call = ReturnType<typeof call>;
-
-interface Setup {
-	tools?: AgentTool[];
-	config?: Partial<AgentLoopConfig>;
-	reply?: ReplyOptions;
-	signal?: AbortSignal;
-	emit?: AgentEventSink;
-}
-
-function runCalls(calls: Call[], setup: Setup = {}) {
-	const { streamFn } = scriptModel(reply(calls, setup.reply));
-	const context = testContext([user("go")], setup.tools ?? [echoTool()]);
-	return runTurn(context, testConfig(setup.config), setup.emit ?? (() => undefined), setup.signal, streamFn);
-}
 
 test("a complete call runs with its validated arguments and is answered once", async () => {
 	const tool = echoTool();
@@ -47,7 +20,7 @@ test("a complete call runs when the reply says stop instead of toolUse", async (
 	expect(tool.runs).toHaveLength(1);
 });
 
-test.each(["length", "error", "aborted", "deferred"] as const)(
+test.each(["length", "deferred"] as const)(
 	"a call never runs when its reply ends as %s, and is answered with the reason",
 	async (stopReason) => {
 		const tool = echoTool();
@@ -60,6 +33,35 @@ test.each(["length", "error", "aborted", "deferred"] as const)(
 		expect(textOf(toolResults[0]!)).toContain("The call was not run");
 	},
 );
+
+test.each(["error", "aborted"] as const)(
+	"a reply that ends as %s has its calls neither run nor answered",
+	async (stopReason) => {
+		const tool = echoTool();
+		const { events, emit } = recordEvents();
+		const { message, toolResults } = await runCalls([call("c1", "echo", { text: "hi" })], {
+			tools: [tool],
+			reply: { stopReason },
+			emit,
+		});
+		expect(tool.runs).toEqual([]);
+		expect(toolResults).toEqual([]);
+		expect(message.content).toHaveLength(1);
+		expect(events.filter((event) => event.type.startsWith("tool_execution"))).toEqual([]);
+	},
+);
+
+test("a call whose name no server would take is answered under a name that all take", async () => {
+	const { message, toolResults } = await runCalls([call("c1", "functions.echo()"), call("c2", "")]);
+	expect(message.content.map((block) => block.type === "toolCall" && block.name)).toEqual([
+		"functions_echo__",
+		"unnamed",
+	]);
+	expect(toolResults.map((result) => [result.toolName, result.isError])).toEqual([
+		["functions_echo__", true],
+		["unnamed", true],
+	]);
+});
 
 test("a call without its end event never runs", async () => {
 	const tool = echoTool();
@@ -227,187 +229,4 @@ test("updates are told in order between start and end, and those after the end a
 		"2",
 		"tool_execution_end",
 	]);
-});
-
-test("beforeToolCall sees the validated arguments in call order, and the tool receives the same value", async () => {
-	const seen: unknown[] = [];
-	const tool = echoTool();
-	await runCalls([call("c1", "echo", { text: "a" }), call("c2", "echo", { text: "b" })], {
-		tools: [tool],
-		config: {
-			beforeToolCall: ({ args, toolCall, context }) => {
-				seen.push([toolCall.id, args, context.messages.at(-1)?.role]);
-				return undefined;
-			},
-		},
-	});
-	expect(seen).toEqual([
-		["c1", { text: "a" }, "assistant"],
-		["c2", { text: "b" }, "assistant"],
-	]);
-	expect(tool.runs).toEqual([{ text: "a" }, { text: "b" }]);
-});
-
-test("beforeToolCall is not asked about a call that cannot run", async () => {
-	let asked = 0;
-	await runCalls([call("c1", "echo", {}), call("c2", "nope")], {
-		config: { beforeToolCall: () => void asked++ as undefined },
-	});
-	expect(asked).toBe(0);
-});
-
-test("a call that beforeToolCall blocks is answered with its reason and does not run", async () => {
-	const tool = echoTool();
-	const { toolResults } = await runCalls([call("c1", "echo", { text: "a" })], {
-		tools: [tool],
-		config: { beforeToolCall: async () => ({ block: true, reason: "not today" }) },
-	});
-	expect(tool.runs).toEqual([]);
-	expect(toolResults).toMatchObject([{ isError: true, content: [{ text: "not today" }] }]);
-});
-
-test("a throwing beforeToolCall refuses the call", async () => {
-	const tool = echoTool();
-	const { toolResults } = await runCalls([call("c1", "echo", { text: "a" })], {
-		tools: [tool],
-		config: {
-			beforeToolCall: () => {
-				throw new Error("policy file is broken");
-			},
-		},
-	});
-	expect(tool.runs).toEqual([]);
-	expect(toolResults).toMatchObject([{ isError: true, content: [{ text: "policy file is broken" }] }]);
-});
-
-test("afterToolCall replaces the fields it gives and leaves the others", async () => {
-	const tool = echoTool({ execute: async () => ({ content: [{ type: "text", text: "raw" }], details: { a: 1 } }) });
-	const { toolResults, terminate } = await runCalls([call("c1", "echo", { text: "" })], {
-		tools: [tool],
-		config: { afterToolCall: () => ({ content: [{ type: "text", text: "cut" }], isError: true, terminate: true }) },
-	});
-	expect(toolResults).toMatchObject([{ content: [{ text: "cut" }], details: { a: 1 }, isError: true }]);
-	expect(terminate).toBe(true);
-});
-
-test("afterToolCall is called for a failed call and not for a refused one", async () => {
-	const seen: boolean[] = [];
-	const tool = echoTool({ execute: () => Promise.reject(new Error("no")) });
-	await runCalls([call("c1", "echo", { text: "" }), call("c2", "nope")], {
-		tools: [tool],
-		config: { afterToolCall: ({ isError }) => void seen.push(isError) as undefined },
-	});
-	expect(seen).toEqual([true]);
-});
-
-test("a throwing afterToolCall turns the result into an error", async () => {
-	const { toolResults } = await runCalls([call("c1", "echo", { text: "x" })], {
-		config: { afterToolCall: () => Promise.reject(new Error("hook broke")) },
-	});
-	expect(toolResults).toMatchObject([{ isError: true, content: [{ text: "hook broke" }] }]);
-});
-
-test("an aborted tool that settles in the grace period keeps its answer", async () => {
-	const abort = new AbortController();
-	const tool = echoTool({
-		async execute(_id, _params, signal) {
-			queueMicrotask(() => abort.abort());
-			await new Promise((resolve) => signal?.addEventListener("abort", resolve));
-			return { content: [{ type: "text", text: "half of it" }], details: undefined };
-		},
-	});
-	const { toolResults } = await runCalls([call("c1", "echo", { text: "" })], { tools: [tool], signal: abort.signal });
-	expect(toolResults).toMatchObject([{ isError: false, content: [{ text: "half of it" }] }]);
-});
-
-test("an aborted tool that never settles is answered after the grace period", async () => {
-	const clock = handClock();
-	const abort = new AbortController();
-	const tool = echoTool({ execute: () => new Promise(() => undefined) });
-	const turn = runCalls([call("c1", "echo", { text: "" }), call("c2", "echo", { text: "" })], {
-		tools: [tool],
-		signal: abort.signal,
-		config: { clock, abortGraceMs: 250 },
-		emit: (event) => {
-			if (event.type === "tool_execution_start" && event.toolCallId === "c2") setImmediate(() => abort.abort());
-		},
-	});
-	await until(() => clock.waiting() === 2);
-	clock.advance(250);
-	const { toolResults } = await turn;
-	expect(toolResults.map((result) => [result.toolCallId, result.isError])).toEqual([
-		["c1", true],
-		["c2", true],
-	]);
-	expect(textOf(toolResults[0]!)).toContain("may have had effects");
-});
-
-test("calls that wait when the abort comes are answered and never run", async () => {
-	const abort = new AbortController();
-	const tool = echoTool({
-		async execute(id) {
-			tool.runs.push(id);
-			abort.abort();
-			return { content: [], details: undefined };
-		},
-	});
-	const { toolResults } = await runCalls([call("c1", "echo", { text: "" }), call("c2", "echo", { text: "" })], {
-		tools: [tool],
-		signal: abort.signal,
-		config: { toolExecution: "sequential" },
-	});
-	expect(tool.runs).toEqual(["c1"]);
-	expect(toolResults.map((result) => result.isError)).toEqual([false, true]);
-});
-
-test("a beforeToolCall that waits for a person is left after an abort and the call is refused", async () => {
-	const clock = handClock();
-	const abort = new AbortController();
-	const tool = echoTool();
-	const turn = runCalls([call("c1", "echo", { text: "" })], {
-		tools: [tool],
-		signal: abort.signal,
-		config: {
-			clock,
-			beforeToolCall: () => {
-				queueMicrotask(() => abort.abort());
-				return new Promise(() => undefined);
-			},
-		},
-	});
-	await until(() => clock.waiting() === 1);
-	clock.advance(5_000);
-	expect((await turn).toolResults).toMatchObject([{ isError: true }]);
-	expect(tool.runs).toEqual([]);
-});
-
-test("a sink that throws stops the running tools before the turn rejects", async () => {
-	let stopped = false;
-	const tool = echoTool({
-		execute: (_id, _params, signal, onUpdate) =>
-			new Promise((resolve) => {
-				signal?.addEventListener("abort", () => {
-					stopped = true;
-					resolve({ content: [], details: undefined });
-				});
-				onUpdate?.({ content: [], details: undefined });
-			}),
-	});
-	const emit = (event: AgentEvent) => {
-		if (event.type === "tool_execution_update") throw new Error("disk full");
-	};
-	await expect(runCalls([call("c1", "echo", { text: "" })], { tools: [tool], emit })).rejects.toThrow("disk full");
-	expect(stopped).toBe(true);
-});
-
-test("a slow sink gets one event at a time", async () => {
-	let open = 0;
-	let most = 0;
-	const emit = async () => {
-		most = Math.max(most, ++open);
-		await new Promise((resolve) => setImmediate(resolve));
-		open--;
-	};
-	await runCalls([call("c1", "echo", { text: "" }), call("c2", "echo", { text: "" })], { emit });
-	expect(most).toBe(1);
 });

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolResultMessage } from "@earendil-works/pi-ai";
 import { validateToolArguments } from "@earendil-works/pi-ai/utils/validation";
-import { explainRefusal, listCalls, type PlacedCall, type Reply } from "./calls.ts";
+import { explainRefusal, isBroken, listCalls, type PlacedCall, type Reply } from "./calls.ts";
 import { describeError } from "./faults.ts";
 import { abandoned, type Grace, settleOrAbandon } from "./grace.ts";
 
@@ -39,7 +39,7 @@ interface Batch {
 
 /**
  * Runs the calls of a reply that may run and answers the others with the reason; exactly one result per call, in call
- * order, whatever tools and hooks do. Rejects only with what the sink threw, after the running tools were stopped.
+ * order, whatever tools and hooks do; none for a reply that broke off. Rejects only with what the sink threw, after the running tools were stopped.
  */
 export async function runCalls(
 	reply: Reply,
@@ -49,7 +49,7 @@ export async function runCalls(
 	signal: AbortSignal | undefined,
 	grace: Grace,
 ): Promise<CallResults> {
-	const calls = listCalls(reply.message);
+	const calls = isBroken(reply.message) ? [] : listCalls(reply.message);
 	if (calls.length === 0) return { toolResults: [], terminate: false };
 	const stop = new AbortController();
 	const send = serializeSink(emit);

@@ -10,7 +10,7 @@ const defaultAbortGraceMs = 5_000;
 /** What one turn added to the transcript. */
 export interface TurnResult {
 	message: AssistantMessage;
-	/** Exactly one per tool call of `message`, in call order. */
+	/** Exactly one per tool call of `message`, in call order; none when it ended with `error` or `aborted`. */
 	toolResults: ToolResultMessage[];
 	/** Every one of these results asks to end the run. */
 	terminate: boolean;

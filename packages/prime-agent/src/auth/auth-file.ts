@@ -1,0 +1,47 @@
+import { stat } from "node:fs/promises";
+import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+
+/** A credential as `auth.json` keeps it; times are milliseconds since 1970. */
+export type StoredCredential =
+	| { readonly type: "api_key"; readonly key: string; readonly env: Readonly<Record<string, string>> }
+	| { readonly type: "oauth"; readonly access: string; readonly expires: number };
+
+/** The readable credentials of a file by provider id, and what a person should know about the file. */
+export interface AuthFile {
+	readonly credentials: ReadonlyMap<string, StoredCredential>;
+	readonly warnings: readonly string[];
+}
+
+/** Reads `auth.json`. Never rejects; one unreadable entry hides no other, and no warning quotes the file. */
+export async function readAuthFile(path: string): Promise<AuthFile> {
+	const file = await readJsonFile(path);
+	const credentials = new Map<string, StoredCredential>();
+	if (file.kind === "missing") return { credentials, warnings: [] };
+	if (file.kind === "broken") return { credentials, warnings: [`${path} is not used: ${file.reason}.`] };
+	if (!isJsonObject(file.value)) return { credentials, warnings: [`${path} is not used: it is not a JSON object.`] };
+
+	const warnings = await checkMode(path);
+	for (const [provider, entry] of Object.entries(file.value)) {
+		const credential = readCredential(entry);
+		if (credential) credentials.set(provider, credential);
+		else warnings.push(`${path}: the entry of "${provider}" is not a credential and is not used.`);
+	}
+	return { credentials, warnings };
+}
+
+async function checkMode(path: string): Promise<string[]> {
+	const { mode } = await stat(path);
+	if (process.platform === "win32" || (mode & 0o077) === 0) return [];
+	return [`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`];
+}
+
+function readCredential(entry: unknown): StoredCredential | undefined {
+	if (!isJsonObject(entry)) return undefined;
+	if (entry.type === "oauth" && typeof entry.access === "string" && typeof entry.expires === "number") {
+		return { type: "oauth", access: entry.access, expires: entry.expires };
+	}
+	if (entry.type !== "api_key" || typeof entry.key !== "string" || entry.key === "") return undefined;
+	const env = isJsonObject(entry.env) ? Object.entries(entry.env) : [];
+	const texts = env.filter((pair): pair is [string, string] => typeof pair[1] === "string");
+	return { type: "api_key", key: entry.key, env: Object.fromEntries(texts) };
+}

@@ -1,0 +1,157 @@
+import { COMMANDS, type Command, PLANNED_COMMANDS, RUN } from "./commands.ts";
+import { UsageError } from "./errors.ts";
+import { type Arguments, findWords, nearest, optionValue, parseArguments } from "./parse.ts";
+
+/** Which saved session a run belongs to. */
+export type SessionChoice =
+	| { readonly kind: "new" }
+	| { readonly kind: "none" }
+	| { readonly kind: "continue" }
+	| { readonly kind: "resume"; readonly selector: string };
+
+/** A prompt to run, as the command line has it. */
+export interface RunRequest {
+	readonly mode: "text" | "json";
+	readonly isDemo: boolean;
+	readonly cwd?: string;
+	readonly provider?: string;
+	readonly model?: string;
+	readonly apiKey?: string;
+	readonly thinking?: string;
+	readonly session: SessionChoice;
+	readonly sessionDir?: string;
+	readonly tools: readonly string[] | "all" | "none";
+	readonly hasContextFiles: boolean;
+	readonly systemPrompt?: string;
+	readonly appendSystemPrompt: readonly string[];
+	/** Paths that were given as `@path`. */
+	readonly files: readonly string[];
+	/** The words of the prompt, joined; empty when there are none. */
+	readonly prompt: string;
+}
+
+/** What a command line asks for. */
+export type Intent =
+	| { readonly kind: "version" }
+	| { readonly kind: "help"; readonly command: Command }
+	| { readonly kind: "modelList"; readonly isJson: boolean }
+	| { readonly kind: "run"; readonly request: RunRequest }
+	| { readonly kind: "interactive"; readonly request: RunRequest };
+
+/**
+ * Reads a command line. A single word is a command, never a prompt: a slip in a command must not cost a model call.
+ * @throws {UsageError} with what to do instead.
+ */
+export function readIntent(argv: readonly string[]): Intent {
+	const { first, isHeadless } = findWords(argv);
+	if (first !== undefined && !isHeadless && !isPrompt(first)) return readCommand(first, argv);
+
+	const args = parseArguments(argv, RUN.options);
+	if (args.options.has("help")) return { kind: "help", command: RUN };
+	if (args.options.has("version")) return { kind: "version" };
+	const request = readRun(args);
+	return { kind: args.options.has("print") || request.mode === "json" ? "run" : "interactive", request };
+}
+
+function isPrompt(word: string): boolean {
+	return /\s/.test(word) || word.startsWith("@") || word.startsWith("/");
+}
+
+function readCommand(first: string, argv: readonly string[]): Intent {
+	const candidates = COMMANDS.filter((command) => command.words[0] === first);
+	if (candidates.length === 0) throw unknownCommand(first);
+	for (const command of candidates) {
+		const args = parseArguments(argv, command.options);
+		const words = args.words.map(({ text }) => text);
+		if (!command.words.every((word, index) => words[index] === word)) continue;
+		if (args.options.has("help")) return { kind: "help", command };
+		return startCommand(command, args, words.slice(command.words.length));
+	}
+	if (argv.includes("--help") || argv.includes("-h")) return { kind: "help", command: candidates[0]! };
+	const forms = candidates.map((command) => `prime-agent ${command.words.join(" ")}`).join(", ");
+	throw new UsageError(`Missing or unknown ${first} command. Use: ${forms}.`);
+}
+
+function startCommand(command: Command, args: Arguments, operands: readonly string[]): Intent {
+	if (command.words[0] === "help") return { kind: "help", command: findCommand(operands) };
+	if (operands.length > 0) {
+		throw new UsageError(`"prime-agent ${command.words.join(" ")}" takes no "${operands[0]}".`);
+	}
+	return { kind: "modelList", isJson: args.options.has("json") };
+}
+
+function findCommand(words: readonly string[]): Command {
+	if (words.length === 0) return RUN;
+	const found = COMMANDS.find((command) => words.every((word, index) => command.words[index] === word));
+	if (found) return found;
+	throw unknownCommand(words.join(" "));
+}
+
+function unknownCommand(word: string): UsageError {
+	if (PLANNED_COMMANDS.includes(word)) {
+		return new UsageError(`The command "${word}" is not there yet. Run "prime-agent --help" for those that are.`);
+	}
+	const names = [...new Set([...COMMANDS.map((command) => command.words[0]!), ...PLANNED_COMMANDS])];
+	const [near] = nearest(word, names);
+	const hint = near ? `Did you mean "${near}"? ` : "";
+	return new UsageError(
+		`Unknown command "${word}". ${hint}Run "prime-agent help" for all commands; to send it as a prompt: prime-agent -p "${word}".`,
+	);
+}
+
+function readRun(args: Arguments): RunRequest {
+	const text = (name: string) => optionValue(args, name);
+	const has = (name: string) => args.options.has(name);
+	const isFile = (word: { text: string; isLiteral: boolean }) => !word.isLiteral && /^@./.test(word.text);
+	const optional = {
+		cwd: text("cwd"),
+		provider: text("provider"),
+		model: text("model"),
+		apiKey: text("api-key"),
+		thinking: text("thinking"),
+		sessionDir: text("session-dir"),
+		systemPrompt: text("system-prompt"),
+	};
+	return {
+		mode: text("mode") === "json" ? "json" : "text",
+		isDemo: has("demo"),
+		session: readSessionChoice(args),
+		tools: readTools(args),
+		hasContextFiles: !has("no-context-files"),
+		appendSystemPrompt: args.options.get("append-system-prompt") ?? [],
+		files: args.words.filter(isFile).map((word) => word.text.slice(1)),
+		prompt: args.words
+			.filter((word) => !isFile(word))
+			.map((word) => word.text)
+			.join(" "),
+		...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<
+			Record<keyof typeof optional, string>
+		>),
+	};
+}
+
+function readSessionChoice(args: Arguments): SessionChoice {
+	const given = ["continue", "resume", "no-session"].filter((name) => args.options.has(name));
+	if (given.length > 1) throw new UsageError(`Use only one of --${given.join(" and --")}.`);
+	if (args.options.has("continue")) return { kind: "continue" };
+	if (args.options.has("no-session")) return { kind: "none" };
+	const selector = optionValue(args, "resume");
+	if (selector === undefined) return { kind: "new" };
+	if (selector !== "") return { kind: "resume", selector };
+	throw new UsageError(
+		"Choosing a session from a list needs the interactive mode, which is not there yet. " +
+			"Name the session (--resume <path|id>), or use --continue for the newest one of this folder.",
+	);
+}
+
+function readTools(args: Arguments): RunRequest["tools"] {
+	const list = optionValue(args, "tools");
+	if (args.options.has("no-tools")) {
+		if (list !== undefined) throw new UsageError("Use either --tools or --no-tools.");
+		return "none";
+	}
+	if (list === undefined) return "all";
+	const names = list.split(",").map((name) => name.trim());
+	if (names.some((name) => name === "")) throw new UsageError("--tools needs names: --tools <name,name>.");
+	return names;
+}

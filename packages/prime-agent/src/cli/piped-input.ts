@@ -1,0 +1,43 @@
+import { fstatSync } from "node:fs";
+
+/** How long a silent pipe is waited for before a person is told, in milliseconds. */
+const SILENCE_MS = 3_000;
+
+/** Whether a descriptor is something that was piped in: a pipe, a socket or a file, not a terminal or nothing. */
+export function isPiped(descriptor: number): boolean {
+	try {
+		const stats = fstatSync(descriptor);
+		return stats.isFIFO() || stats.isFile() || stats.isSocket();
+	} catch {
+		// A closed descriptor brings nothing.
+		return false;
+	}
+}
+
+/** Reads a stream to its end as UTF-8. Calls `onSilence` once if nothing comes for 3 s; rejects when `signal` aborts. */
+export async function readPiped(
+	stream: NodeJS.ReadableStream,
+	onSilence: () => void,
+	signal: AbortSignal,
+	silenceMs = SILENCE_MS,
+): Promise<string> {
+	const chunks: Buffer[] = [];
+	const timer = setTimeout(onSilence, silenceMs);
+	try {
+		await new Promise<void>((fulfil, reject) => {
+			const stop = () => reject(signal.reason);
+			signal.addEventListener("abort", stop, { once: true });
+			if (signal.aborted) stop();
+			stream.on("data", (chunk: Buffer | string) => {
+				clearTimeout(timer);
+				chunks.push(Buffer.from(chunk));
+			});
+			stream.on("end", fulfil);
+			stream.on("error", reject);
+		});
+	} finally {
+		clearTimeout(timer);
+		stream.pause();
+	}
+	return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,52 @@
+import type { SessionPort } from "../protocol/session-port.ts";
+import type { TextFile } from "../resources/context-files.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** A session to open, with everything that was found for it. */
+export interface SessionRequest {
+	readonly cwd: string;
+	readonly session:
+		| { readonly kind: "new"; readonly dir: string }
+		| { readonly kind: "open"; readonly file: string }
+		| { readonly kind: "memory" };
+	/** Named on the command line. */
+	readonly provider?: string | undefined;
+	readonly model?: string | undefined;
+	readonly apiKey?: string | undefined;
+	readonly thinking?: string | undefined;
+	readonly settings: Settings;
+	readonly systemPrompt?: string | undefined;
+	readonly appendSystemPrompt: readonly string[];
+	readonly contextFiles: readonly TextFile[];
+	readonly tools: readonly string[] | "all" | "none";
+	readonly isDemo: boolean;
+}
+
+/** An open session, and what a person should know about it. */
+export interface OpenedSession {
+	readonly port: SessionPort;
+	readonly notes: readonly string[];
+}
+
+/** A line of the list of models. */
+export interface ModelRow {
+	readonly provider: string;
+	readonly id: string;
+	readonly name: string;
+	readonly contextWindow: number;
+	readonly maxTokens: number;
+	readonly reasoning: boolean;
+	readonly input: readonly string[];
+	/** Kind of the key's source, for example `environment`. */
+	readonly source: string;
+	/** Where exactly: a variable or a file. Never the key. */
+	readonly sourceLabel: string;
+}
+
+/** What the commands need from the rest of the program; loaded when the first of them asks. */
+export interface Program {
+	/** Rejects with a message for people when there is no model, no key, or an unknown tool. */
+	openSession(request: SessionRequest): Promise<OpenedSession>;
+	/** Every model that has a key. */
+	listModels(): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
+}

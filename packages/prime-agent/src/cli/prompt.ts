@@ -1,0 +1,72 @@
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { UsageError } from "./errors.ts";
+
+/** An image as models take it; `data` is base64. */
+export interface PromptImage {
+	readonly type: "image";
+	readonly data: string;
+	readonly mimeType: string;
+}
+
+/** What is said to the model. */
+export interface Prompt {
+	readonly text: string;
+	readonly images: readonly PromptImage[];
+}
+
+/**
+ * Puts a prompt together: what was piped in, then the files in their order, then the words.
+ * @throws {UsageError} when there is nothing to say, or a file cannot be sent.
+ */
+export async function buildPrompt(parts: {
+	readonly piped: string;
+	readonly files: readonly string[];
+	readonly words: string;
+	/** Relative paths count from here. */
+	readonly cwd: string;
+}): Promise<Prompt> {
+	const blocks: string[] = [];
+	const images: PromptImage[] = [];
+	if (parts.piped.trim() !== "") blocks.push(`<stdin>\n${parts.piped.trimEnd()}\n</stdin>`);
+	for (const file of parts.files) {
+		const path = resolve(parts.cwd, file);
+		const content = await readPromptFile(path);
+		if (typeof content === "string") blocks.push(`<file name="${path}">\n${content.trimEnd()}\n</file>`);
+		else {
+			blocks.push(`<file name="${path}">(image)</file>`);
+			images.push(content);
+		}
+	}
+	if (parts.words.trim() !== "") blocks.push(parts.words);
+	if (blocks.length === 0) {
+		throw new UsageError('There is no prompt. Give one, prime-agent -p "What is in this folder?", or pipe one in.');
+	}
+	return { text: blocks.join("\n\n"), images };
+}
+
+async function readPromptFile(path: string): Promise<string | PromptImage> {
+	let bytes: Buffer;
+	try {
+		if ((await stat(path)).isDirectory()) throw new UsageError(`@${path} is a folder. Name a file.`);
+		bytes = await readFile(path);
+	} catch (error) {
+		if (error instanceof UsageError) throw error;
+		const code = (error as NodeJS.ErrnoException).code;
+		const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? String(error)})`;
+		throw new UsageError(`The file @${path} ${why}. Text that begins with @ can follow after --.`, { cause: error });
+	}
+	const mimeType = imageType(bytes);
+	if (mimeType) return { type: "image", data: bytes.toString("base64"), mimeType };
+	if (bytes.includes(0)) throw new UsageError(`The file @${path} is neither text nor an image that models take.`);
+	return bytes.toString("utf8");
+}
+
+/** The kind of image that the first bytes tell, or undefined for anything else. */
+function imageType(bytes: Buffer): string | undefined {
+	const head = bytes.toString("latin1", 0, 12);
+	if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+	if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+	if (/^GIF8[79]a/.test(head)) return "image/gif";
+	return head.startsWith("RIFF") && head.slice(8) === "WEBP" ? "image/webp" : undefined;
+}

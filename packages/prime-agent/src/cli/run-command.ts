@@ -1,0 +1,166 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { connectInProcess } from "../connection/in-process.ts";
+import { errorText } from "../lib/text.ts";
+import { agentFolder, expandHome } from "../platform/paths.ts";
+import { findContextFiles, findPromptFiles } from "../resources/context-files.ts";
+import { findNewest, sessionFolder } from "../resources/session-files.ts";
+import { resolveSession } from "../resources/session-selector.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
+import { UsageError } from "./errors.ts";
+import { type Host, hasLostReader, say } from "./host.ts";
+import type { RunRequest } from "./intent.ts";
+import { readPiped } from "./piped-input.ts";
+import type { OpenedSession, SessionRequest } from "./program.ts";
+import { buildPrompt, type Prompt } from "./prompt.ts";
+
+/** Runs a prompt to its end and prints what came of it; resolves with the exit code. */
+export async function runPromptCommand(request: RunRequest, host: Host): Promise<number> {
+	// Both halves at once: reading takes as long as whoever pipes, and two mistakes are told together.
+	const [prompt, opened] = await Promise.allSettled([readPrompt(request, host), openSession(request, host)]);
+	const failures = [prompt, opened].filter((half) => half.status === "rejected").map((half) => half.reason);
+	if (prompt.status === "rejected" || opened.status === "rejected") {
+		if (opened.status === "fulfilled") await opened.value.port.dispose();
+		for (const failure of new Set(failures.map(errorText))) say(host, `Error: ${failure}`);
+		return 1;
+	}
+	for (const note of opened.value.notes) say(host, note);
+	const connection = connectInProcess(opened.value.port);
+	try {
+		const failure = await runMode(request, connection, prompt.value, host);
+		if (failure === undefined) return 0;
+		if (!hasLostReader(host)) say(host, `Error: ${failure}`);
+		return 1;
+	} finally {
+		await connection.close();
+	}
+}
+
+/** Rejects when the session that the command line names does not exist. */
+export async function checkSession(request: RunRequest, host: Host): Promise<void> {
+	const agent = agentFolder(host.env);
+	const cwd = resolve(host.cwd, expandHome(request.cwd ?? ".", host.env));
+	const { settings } = await readSettings(agent, cwd, host.env);
+	await chooseSession(request, settings, agent, cwd, host);
+}
+
+async function runMode(
+	request: RunRequest,
+	connection: ReturnType<typeof connectInProcess>,
+	prompt: Prompt,
+	host: Host,
+): Promise<string | undefined> {
+	if (request.mode === "json") {
+		const { runJson } = await import("../modes/json/json-mode.ts");
+		return runJson(connection, prompt, host.stdout, host.signal);
+	}
+	const { runPrint } = await import("../modes/print/print-mode.ts");
+	const print = {
+		output: host.stdout,
+		isLive: host.stdout.isTTY === true,
+		note: (line: string) => say(host, line),
+		isWatched: host.stderr.isTTY === true,
+	};
+	return runPrint(connection, prompt, print, host.signal);
+}
+
+async function readPrompt(request: RunRequest, host: Host): Promise<Prompt> {
+	const onSilence = () => say(host, "Waiting for the end of the piped input. If none is meant, add </dev/null.");
+	const piped = host.isPiped ? await readPiped(host.stdin, onSilence, host.signal) : "";
+	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd });
+}
+
+async function openSession(request: RunRequest, host: Host): Promise<OpenedSession> {
+	const { env } = host;
+	const agent = agentFolder(env);
+	const started = resolve(host.cwd, expandHome(request.cwd ?? ".", env));
+	if (request.cwd !== undefined) await checkFolder(started, "--cwd");
+	const program = host.loadProgram();
+	// The demo shows the program as it is, so nothing of the user's set-up may colour it.
+	const loaded = request.isDemo ? { settings: { kernel: {} }, warnings: [] } : await readSettings(agent, started, env);
+	const chosen = await chooseSession(request, loaded.settings, agent, started, host);
+	const found = await findInstructions(request, agent, chosen.cwd);
+	const opened = await (await program).openSession({
+		cwd: chosen.cwd,
+		session: chosen.session,
+		provider: request.provider,
+		model: request.model,
+		apiKey: request.apiKey,
+		thinking: request.thinking,
+		settings: loaded.settings,
+		tools: request.tools,
+		isDemo: request.isDemo,
+		...found.instructions,
+	});
+	const warnings = [...loaded.warnings, ...found.warnings].map((warning) => `Warning: ${warning}`);
+	return { port: opened.port, notes: [...warnings, ...chosen.notes, ...opened.notes] };
+}
+
+interface ChosenSession {
+	readonly session: SessionRequest["session"];
+	readonly cwd: string;
+	readonly notes: readonly string[];
+}
+
+async function chooseSession(
+	request: RunRequest,
+	settings: Settings,
+	agent: string,
+	cwd: string,
+	host: Host,
+): Promise<ChosenSession> {
+	const { env } = host;
+	const dir = sessionFolder({
+		flag: request.sessionDir,
+		settings: settings.sessionDir,
+		agentFolder: agent,
+		cwd: host.cwd,
+		env,
+	});
+	const { session } = request;
+	switch (session.kind) {
+		case "none":
+			return { session: { kind: "memory" }, cwd, notes: [] };
+		case "new":
+			// What a demo says is worth nothing later; it leaves nothing behind.
+			return { session: request.isDemo ? { kind: "memory" } : { kind: "new", dir }, cwd, notes: [] };
+		case "continue": {
+			const newest = await findNewest(dir, cwd);
+			if (newest) return { session: { kind: "open", file: newest.path }, cwd, notes: [] };
+			throw new UsageError(`There is no session of ${cwd} to continue. Start one without --continue.`);
+		}
+		case "resume": {
+			const saved = await resolveSession(session.selector, dir, cwd, env);
+			const open = { kind: "open" as const, file: saved.path };
+			if (request.cwd !== undefined) return { session: open, cwd, notes: [] };
+			const home = saved.header.cwd;
+			await checkFolder(home, "the session's folder", " Give another one with --cwd.");
+			const notes = resolve(home) === cwd ? [] : [`The session goes on in its own folder, ${home}.`];
+			return { session: open, cwd: home, notes };
+		}
+	}
+}
+
+async function findInstructions(request: RunRequest, agent: string, cwd: string) {
+	if (request.isDemo) return { instructions: { contextFiles: [], appendSystemPrompt: [] }, warnings: [] };
+	const [context, prompts] = await Promise.all([
+		request.hasContextFiles ? findContextFiles(agent, cwd) : { files: [], warnings: [] },
+		findPromptFiles(agent, cwd),
+	]);
+	return {
+		instructions: {
+			contextFiles: context.files,
+			systemPrompt: request.systemPrompt ?? prompts.system?.text,
+			appendSystemPrompt: [...prompts.append.map((file) => file.text), ...request.appendSystemPrompt],
+		},
+		warnings: [...context.warnings, ...prompts.warnings],
+	};
+}
+
+async function checkFolder(path: string, what: string, hint = ""): Promise<void> {
+	const isFolder = await stat(path).then(
+		(stats) => stats.isDirectory(),
+		() => false,
+	);
+	if (!isFolder) throw new UsageError(`${path} is not a folder (${what}).${hint}`);
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+import { enableCompileCache } from "node:module";
+import manifest from "../package.json" with { type: "json" };
+
+enableCompileCache();
+process.exit(await main(process.argv.slice(2)));
+
+/** Turns the process into a host for the command line; resolves with the exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+	const stopping = new AbortController();
+	const stop = (signal: NodeJS.Signals) => {
+		// The second request comes from somebody who will not wait.
+		if (stopping.signal.aborted) process.exit(1);
+		stopping.abort(new Error(`Stopped by ${signal}.`));
+	};
+	process.on("SIGINT", stop);
+	process.on("SIGTERM", stop);
+	// Nobody reads any more: there is nothing left to work for.
+	process.stdout.on("error", (error) => stopping.abort(error));
+	process.stderr.on("error", () => undefined);
+
+	const [{ runCommandLine }, { isPiped }] = await Promise.all([
+		import("./cli/command-line.ts"),
+		import("./cli/piped-input.ts"),
+	]);
+	return runCommandLine(argv, {
+		env: process.env,
+		cwd: process.cwd(),
+		version: manifest.version,
+		get stdin() {
+			return process.stdin;
+		},
+		isPiped: isPiped(0),
+		stdout: process.stdout,
+		stderr: process.stderr,
+		signal: stopping.signal,
+		loadProgram: async () => {
+			const { createProgram } = await import("./program.ts");
+			return createProgram(process.env, manifest.version);
+		},
+	});
+}

@@ -1,0 +1,33 @@
+import type { AssistantMessage } from "@earendil-works/pi-ai";
+import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
+
+const HINT = "Run /login to update credentials.";
+
+const REFUSALS =
+	/\b(?:401|403)\b|unauthori[sz]ed|forbidden|invalid api key|incorrect api key|authentication failed|(?:expired|invalid) token|token (?:is |has )?(?:expired|invalid)|access denied|permission denied/i;
+
+/** The same reply; when it failed because the credentials were refused, its error says how to renew them, once. */
+export function addLoginHint(stream: AssistantMessageEventStream): AssistantMessageEventStream {
+	const hinted = new AssistantMessageEventStream();
+	void forward(stream, hinted);
+	return hinted;
+}
+
+async function forward(from: AssistantMessageEventStream, to: AssistantMessageEventStream): Promise<void> {
+	for await (const event of from) {
+		to.push(event.type === "error" ? { ...event, error: hint(event.error) } : event);
+	}
+	to.end(hint(await from.result()));
+}
+
+function hint(message: AssistantMessage): AssistantMessage {
+	if (message.stopReason !== "error" || !isRefusal(message)) return message;
+	const text = message.errorMessage ?? "The provider refused the credentials.";
+	return text.includes("/login") ? message : { ...message, errorMessage: `${text}\n\n${HINT}` };
+}
+
+/** The kind of the failure decides where it is known; texts are read only without one. */
+function isRefusal(message: AssistantMessage): boolean {
+	const kind = message.diagnostics?.find((entry) => entry.type === "provider_stream_failure")?.details?.kind;
+	return kind === undefined ? REFUSALS.test(message.errorMessage ?? "") : kind === "auth";
+}

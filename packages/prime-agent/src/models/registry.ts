@@ -1,0 +1,168 @@
+import { join } from "node:path";
+import type { Api, Model } from "@earendil-works/pi-ai";
+import type { Environment } from "../platform/paths.ts";
+import type { Key, KeyChain, KeyQuery, KeyStatus } from "./keys.ts";
+import {
+	completeModel,
+	type ModelSettings,
+	type ModelsFile,
+	type ProviderSettings,
+	readModelsFile,
+} from "./models-file.ts";
+import { BUILTIN_PROVIDERS, baseUrlVariable, type Catalog, findBuiltin } from "./providers.ts";
+
+/** Every model that could be used: the built-in catalogues under what `models.json` and the environment change. */
+export class ModelRegistry {
+	readonly #env: Environment;
+	readonly #keys: KeyChain;
+	readonly #file: ModelsFile;
+	readonly #catalogs = new Map<string, Promise<Catalog>>();
+	readonly #loaded = new Map<string, Catalog>();
+
+	private constructor(env: Environment, keys: KeyChain, file: ModelsFile) {
+		this.#env = env;
+		this.#keys = keys;
+		this.#file = file;
+	}
+
+	/** Reads `models.json` of the agent folder; no catalogue yet. */
+	static async open(options: { agentFolder: string; env: Environment; keys: KeyChain }): Promise<ModelRegistry> {
+		const path = join(options.agentFolder, "models.json");
+		const file = await readModelsFile(path, (provider) => findBuiltin(provider) !== undefined);
+		return new ModelRegistry(options.env, options.keys, file);
+	}
+
+	/** What a person should know about `models.json`. */
+	get warnings(): readonly string[] {
+		return this.#file.warnings;
+	}
+
+	/** Ids of all providers: those of `models.json` first, because somebody wrote them down, then the built-in ones. */
+	providers(): readonly string[] {
+		const written = [...this.#file.providers.keys()].filter((id) => !findBuiltin(id));
+		return [...written, ...BUILTIN_PROVIDERS.map((provider) => provider.id)];
+	}
+
+	/** The id of the provider that people call by this name, or undefined. */
+	canonical(name: string): string | undefined {
+		return findBuiltin(name)?.id ?? (this.#file.providers.has(name) ? name : undefined);
+	}
+
+	/** The provider's models; empty for an unknown one. */
+	models(provider: string): Promise<Catalog> {
+		let catalog = this.#catalogs.get(provider);
+		if (!catalog) {
+			catalog = this.#load(provider);
+			this.#catalogs.set(provider, catalog);
+		}
+		return catalog;
+	}
+
+	/** The model, or undefined. */
+	async find(provider: string, id: string): Promise<Model<Api> | undefined> {
+		const canonical = this.canonical(provider);
+		return canonical === undefined ? undefined : (await this.models(canonical))[id];
+	}
+
+	/** The model if its provider's models were asked for before, otherwise undefined. */
+	findLoaded(provider: string, id: string): Model<Api> | undefined {
+		return this.#loaded.get(this.canonical(provider) ?? provider)?.[id];
+	}
+
+	/** The model to take where only the provider is known, or undefined where the choice is a person's. */
+	async defaultModel(provider: string): Promise<Model<Api> | undefined> {
+		const models = await this.models(provider);
+		const written = this.#settings(provider)?.models?.[0]?.id;
+		const id = findBuiltin(provider)?.defaultModel ?? written;
+		return id === undefined ? undefined : models[id];
+	}
+
+	/** Whether the provider may be chosen without anybody naming it. */
+	isOffered(provider: string): boolean {
+		const builtin = findBuiltin(provider);
+		return builtin === undefined || builtin.defaultModel !== undefined;
+	}
+
+	/** Where the provider's key comes from, or undefined without one; an expired login has the source `stale`. */
+	status(provider: string): Promise<KeyStatus | undefined> {
+		return this.#keys.status(this.#query(provider));
+	}
+
+	/** The provider's key, or undefined without one. */
+	key(provider: string, signal?: AbortSignal): Promise<Key | undefined> {
+		return this.#keys.resolve(this.#query(provider), signal);
+	}
+
+	/** The environment variables that the provider's key is looked for in. */
+	variables(provider: string): readonly string[] {
+		return findBuiltin(provider)?.variables ?? [];
+	}
+
+	/** Headers of `models.json` for the provider, as configured, and whether the key goes into one. */
+	request(provider: string): Pick<ProviderSettings, "headers" | "authHeader"> {
+		return this.#settings(provider) ?? { authHeader: false };
+	}
+
+	#settings(provider: string): ProviderSettings | undefined {
+		const names = [provider, ...(findBuiltin(provider)?.aliases ?? [])];
+		return names.map((name) => this.#file.providers.get(name)).find((settings) => settings !== undefined);
+	}
+
+	#query(provider: string): KeyQuery {
+		const builtin = findBuiltin(provider);
+		const fallback = this.#settings(provider)?.apiKey;
+		return {
+			provider,
+			variables: builtin?.variables ?? [],
+			// A server that somebody wrote down answers without a key unless it says otherwise.
+			keyless: builtin === undefined && this.#file.providers.has(provider),
+			...(fallback === undefined ? {} : { fallback }),
+			...(builtin?.aliases ? { aliases: builtin.aliases } : {}),
+			...(builtin?.ambient ? { ambient: builtin.ambient } : {}),
+			...(builtin?.primeOrder ? { primeOrder: true } : {}),
+		};
+	}
+
+	async #load(provider: string): Promise<Catalog> {
+		const builtin = findBuiltin(provider);
+		const settings = this.#settings(provider);
+		const catalog = (await builtin?.catalog()) ?? {};
+		const variable = builtin && baseUrlVariable(builtin);
+		const moved = settings?.baseUrl ?? (variable ? this.#env[variable] : undefined);
+		const models: Record<string, Model<Api>> = {};
+		for (const model of Object.values(catalog)) {
+			models[model.id] = changeModel(model, {
+				...(moved ? { baseUrl: moved } : {}),
+				...(settings?.api ? { api: settings.api } : {}),
+				...(settings?.compat ? { compat: settings.compat } : {}),
+			});
+		}
+		if (settings) applySettings(provider, settings, models);
+		this.#loaded.set(provider, models);
+		return models;
+	}
+}
+
+function applySettings(provider: string, settings: ProviderSettings, models: Record<string, Model<Api>>): void {
+	const sample = Object.values(models)[0];
+	for (const written of settings.models ?? []) {
+		const known = models[written.id] ?? (sample && { api: sample.api, baseUrl: sample.baseUrl });
+		models[written.id] = completeModel(provider, settings, { ...known, ...written });
+	}
+	for (const [id, override] of Object.entries(settings.modelOverrides)) {
+		const known = models[id];
+		if (known) models[id] = changeModel(known, override);
+	}
+}
+
+function changeModel(model: Model<Api>, change: Partial<ModelSettings>): Model<Api> {
+	const { compat, cost, ...fields } = change;
+	return {
+		...model,
+		...fields,
+		...(cost ? { cost: { ...model.cost, ...cost } } : {}),
+		...(compat ? { compat: { ...model.compat, ...compat } } : {}),
+		id: model.id,
+		provider: model.provider,
+	} as Model<Api>;
+}

@@ -1,0 +1,151 @@
+import type { Api, Model } from "@earendil-works/pi-ai";
+import type { ModelRegistry } from "./registry.ts";
+
+/** A model by name. */
+export interface ModelName {
+	readonly provider: string;
+	readonly id: string;
+}
+
+/** What is known about the model that is wanted, strongest first. */
+export interface ModelWish {
+	/** Named for this run. */
+	readonly named?: PartialName;
+	/** A key for the named model is at hand; none is looked for. */
+	readonly isKeyGiven?: boolean;
+	/** Of the settings. */
+	readonly settings?: PartialName;
+	/** Last used in the session that goes on. */
+	readonly last?: ModelName | undefined;
+}
+
+/** A provider alone takes that provider's default; `id` alone may be `provider/id`. */
+interface PartialName {
+	readonly provider?: string | undefined;
+	readonly id?: string | undefined;
+}
+
+/** The chosen model; `note` tells why it is not the one that might be expected. */
+export interface Choice {
+	readonly model: Model<Api>;
+	readonly note?: string;
+}
+
+/** No model can be used; the message says what to do. */
+export class ModelError extends Error {
+	override name = "ModelError";
+	readonly code: "no_model" | "not_found" | "no_key";
+	constructor(code: ModelError["code"], message: string) {
+		super(message);
+		this.code = code;
+	}
+}
+
+/**
+ * Chooses the model of a run: named, settings, last used in the session, then the first provider with a key.
+ * @throws {ModelError} when the wanted model is unknown or its provider has no key, or when nothing is configured.
+ */
+export async function selectModel(registry: ModelRegistry, wish: ModelWish): Promise<Choice> {
+	if (isNamed(wish.named)) {
+		const model = await findWanted(registry, wish.named);
+		return { model: wish.isKeyGiven ? model : await requireKey(registry, model) };
+	}
+	if (isNamed(wish.settings)) return { model: await requireKey(registry, await findWanted(registry, wish.settings)) };
+	if (!wish.last) return { model: await findDefault(registry) };
+
+	const last = await registry.find(wish.last.provider, wish.last.id);
+	if (last && (await registry.status(last.provider))) return { model: last };
+	const model = await findDefault(registry);
+	const why = last ? "has no key any more" : "is not known any more";
+	const name = `${wish.last.provider}/${wish.last.id}`;
+	return { model, note: `The session's model ${name} ${why}; this run uses ${model.provider}/${model.id}.` };
+}
+
+function isNamed(name: PartialName | undefined): name is PartialName {
+	return name?.provider !== undefined || name?.id !== undefined;
+}
+
+async function requireKey(registry: ModelRegistry, model: Model<Api>): Promise<Model<Api>> {
+	if (!(await registry.status(model.provider))) throw noKey(registry, model.provider);
+	return model;
+}
+
+async function findWanted(registry: ModelRegistry, wish: PartialName): Promise<Model<Api>> {
+	if (wish.provider !== undefined) return findIn(registry, wish.provider, wish.id);
+	const name = wish.id ?? "";
+	const slash = name.indexOf("/");
+	if (slash > 0) {
+		// Before the slash stands a provider, or a maker as in the ids of OpenRouter.
+		const named = await registry.find(name.slice(0, slash), name.slice(slash + 1));
+		if (named) return named;
+	}
+	const found = await findAnywhere(registry, name);
+	if (!found) throw notFound(name);
+	return found;
+}
+
+async function findIn(registry: ModelRegistry, name: string, id: string | undefined): Promise<Model<Api>> {
+	const provider = registry.canonical(name);
+	if (provider === undefined) {
+		if (id !== undefined) throw notFound(`${name}/${id}`);
+		throw new ModelError("not_found", `Unknown provider "${name}". Known: ${registry.providers().join(", ")}.`);
+	}
+	if (id === undefined) {
+		const model = await registry.defaultModel(provider);
+		if (model) return model;
+		throw new ModelError("no_model", `The provider "${provider}" has no default model. Name one with --model.`);
+	}
+	const prefix = `${name}/`;
+	const model =
+		(await registry.find(provider, id)) ??
+		(id.startsWith(prefix) ? await registry.find(provider, id.slice(prefix.length)) : undefined);
+	if (!model) throw notFound(`${name}/${id}`);
+	return model;
+}
+
+/** The model of that id, of a provider with a key if there is one: the order of providers decides. */
+async function findAnywhere(registry: ModelRegistry, id: string): Promise<Model<Api> | undefined> {
+	const without: string[] = [];
+	for (const provider of registry.providers()) {
+		if (!(await registry.status(provider))) {
+			without.push(provider);
+			continue;
+		}
+		const model = await registry.find(provider, id);
+		if (model) return model;
+	}
+	for (const provider of without) {
+		const model = await registry.find(provider, id);
+		if (model) return model;
+	}
+	return undefined;
+}
+
+async function findDefault(registry: ModelRegistry): Promise<Model<Api>> {
+	for (const provider of registry.providers()) {
+		if (!registry.isOffered(provider)) continue;
+		const status = await registry.status(provider);
+		const model = status && status.source !== "stale" ? await registry.defaultModel(provider) : undefined;
+		if (model) return model;
+	}
+	throw new ModelError("no_model", NO_MODELS);
+}
+
+/** What to do when no provider has a key. */
+export const NO_MODELS =
+	"No models available. Use /login to log into a provider via OAuth or API key, set an API key in the environment " +
+	"(for example ANTHROPIC_API_KEY or OPENAI_API_KEY), or describe a server in models.json.";
+
+function notFound(name: string): ModelError {
+	return new ModelError(
+		"not_found",
+		`Model "${name}" not found. Use "prime-agent model list" to see available models.`,
+	);
+}
+
+/** The error of a provider without a key; names what to set. */
+export function noKey(registry: ModelRegistry, provider: string): ModelError {
+	const [variable] = registry.variables(provider);
+	const ways = variable ? `Set ${variable}, store a key in auth.json, or use /login.` : "Use /login.";
+	return new ModelError("no_key", `No API key found for ${provider}. ${ways}`);
+}

@@ -1,0 +1,89 @@
+import type {
+	Api,
+	AssistantMessageEventStream,
+	Model,
+	ProviderHeaders,
+	ProviderStreams,
+	SimpleStreamOptions,
+	TranscriptContext,
+} from "@earendil-works/pi-ai";
+import { resolveConfigValue } from "../platform/config-value.ts";
+import type { Environment } from "../platform/paths.ts";
+import { loadApi } from "./apis.ts";
+import type { Key } from "./keys.ts";
+import { addLoginHint } from "./login-hint.ts";
+import { findBuiltin } from "./providers.ts";
+import type { ModelRegistry } from "./registry.ts";
+import { noKey } from "./selection.ts";
+
+/** Asks a model for one reply. */
+export type ModelStream = (
+	model: Model<Api>,
+	context: TranscriptContext,
+	options?: SimpleStreamOptions,
+) => Promise<AssistantMessageEventStream>;
+
+/** What requests are sent with. */
+export interface StreamParts {
+	readonly registry: ModelRegistry;
+	readonly env: Environment;
+	readonly userAgent: string;
+	/** Watches over one request; sees its key, so that the key can be kept out of texts. */
+	readonly guard: (send: ModelStream) => GuardedStream;
+}
+
+/** A stream function that may answer at once or later. */
+type GuardedStream = (
+	...request: Parameters<ModelStream>
+) => AssistantMessageEventStream | Promise<AssistantMessageEventStream>;
+
+/**
+ * Makes the function that sends requests: it finds the key anew for each, loads the code that the model needs, and
+ * leaves retries to the caller. Rejects with a message for people when there is no key.
+ */
+export function createStream({ registry, env, userAgent, guard }: StreamParts): ModelStream {
+	const send = guard(async (model, context, options) =>
+		(await loadStreams(model)).streamSimple(model, context, options),
+	);
+	return async (model, context, options = {}) => {
+		const key = await registry.key(model.provider, options.signal);
+		if (!key) throw noKey(registry, model.provider);
+		const headers = await requestHeaders(registry, env, model, key, options);
+		const stream = await send(model, context, {
+			...options,
+			// The library wants a key where a local server wants none; the header that carries it is taken out again.
+			...(key.apiKey === undefined && key.status.source !== "keyless" ? {} : { apiKey: key.apiKey ?? "none" }),
+			...(Object.keys(headers).length > 0 ? { headers } : {}),
+			env: { ...key.env, ...options.env },
+			maxRetries: 0,
+			identity: { userAgent: { custom: userAgent }, attribution: null },
+			// Every request is sent whole, so that it means the same whatever the server remembers.
+			disableContinuation: true,
+		});
+		return addLoginHint(stream);
+	};
+}
+
+/** Loads the code that the model's requests need, so that the first one need not wait for it. */
+export async function loadStreams(model: Model<Api>): Promise<ProviderStreams> {
+	const own = findBuiltin(model.provider)?.streams;
+	return own ? own() : loadApi(model.api);
+}
+
+async function requestHeaders(
+	registry: ModelRegistry,
+	env: Environment,
+	model: Model<Api>,
+	key: Key,
+	options: SimpleStreamOptions,
+): Promise<ProviderHeaders> {
+	const request = registry.request(model.provider);
+	const headers: ProviderHeaders = {};
+	for (const [name, value] of Object.entries({ ...request.headers, ...model.headers })) {
+		headers[name] = await resolveConfigValue(value, env, options.signal);
+	}
+	if (key.status.source === "keyless") headers.Authorization ??= null;
+	if (request.authHeader && key.apiKey !== undefined) headers.Authorization = `Bearer ${key.apiKey}`;
+	if (findBuiltin(model.provider)?.primeOrder && env.PRIME_TEAM_ID) headers["X-Prime-Team-ID"] = env.PRIME_TEAM_ID;
+	return { ...headers, ...options.headers };
+}

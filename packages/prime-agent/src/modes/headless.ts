@@ -1,0 +1,88 @@
+import type { AgentMessage } from "@prime-agent/loop";
+import type { Connection } from "../connection/connection.ts";
+import { errorText } from "../lib/text.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { abortRun, sendPrompt } from "../protocol/session-operations.ts";
+
+/** What a run without a person at the screen is given. */
+export interface HeadlessPrompt {
+	readonly text: string;
+	readonly images: readonly { readonly type: "image"; readonly data: string; readonly mimeType: string }[];
+}
+
+/** How such a run ended. */
+export interface HeadlessOutcome {
+	/** Text of the last reply, or what a command says. */
+	readonly answer: string;
+	/** Why the run counts as failed, in words for people; undefined for success. */
+	readonly failure: string | undefined;
+}
+
+/** The stream that a mode writes to. */
+export type Output = NodeJS.WritableStream;
+
+/**
+ * Sends a prompt and waits until the run that it starts is over. Every event passes `onEvent`. When `signal` aborts,
+ * the run is stopped and counts as failed. Never rejects.
+ */
+export async function runHeadless(
+	connection: Connection,
+	prompt: HeadlessPrompt,
+	onEvent: (event: SessionEvent) => void,
+	signal: AbortSignal,
+): Promise<HeadlessOutcome> {
+	let last: AssistantReply | undefined;
+	const unsubscribe = connection.subscribe((event) => {
+		if (event.type === "message_end" && isReply(event.message)) last = event.message;
+		onEvent(event);
+	});
+	const stop = () => {
+		// The run ends by itself soon after; its own failure is what counts.
+		connection.call(abortRun, {}).catch((error: unknown) => onEvent(warning(`Stopping: ${errorText(error)}`)));
+	};
+	signal.addEventListener("abort", stop, { once: true });
+	try {
+		const images = prompt.images.length > 0 ? { images: prompt.images.map((image) => ({ ...image })) } : {};
+		signal.throwIfAborted();
+		const result = await connection.call(sendPrompt, { text: prompt.text, ...images, until: "done" });
+		return { answer: result.said ?? replyText(last), failure: describeFailure(signal, last, result) };
+	} catch (error) {
+		return { answer: replyText(last), failure: signal.aborted ? stopReason(signal) : errorText(error) };
+	} finally {
+		signal.removeEventListener("abort", stop);
+		unsubscribe();
+	}
+}
+
+type AssistantReply = Extract<AgentMessage, { role: "assistant" }>;
+
+function isReply(message: AgentMessage): message is AssistantReply {
+	return message.role === "assistant";
+}
+
+function warning(text: string): SessionEvent {
+	return { type: "notice", level: "warning", text };
+}
+
+function replyText(reply: AssistantReply | undefined): string {
+	const texts = reply?.content.map((block) => (block.type === "text" ? block.text : "")) ?? [];
+	return texts.join("");
+}
+
+function stopReason(signal: AbortSignal): string {
+	return errorText(signal.reason);
+}
+
+function describeFailure(
+	signal: AbortSignal,
+	reply: AssistantReply | undefined,
+	result: { stage: string; error?: string },
+): string | undefined {
+	if (signal.aborted) return stopReason(signal);
+	if (reply?.stopReason === "error") return reply.errorMessage || "The model gave no answer and no reason.";
+	if (reply?.stopReason === "aborted") return reply.errorMessage || "The run was stopped.";
+	if (result.error !== undefined) return result.error;
+	if (result.stage !== "completed") return `The prompt was not worked on: it is ${result.stage}.`;
+	if (reply?.stopReason === "length") return "The answer is cut: the model reached its limit of output tokens.";
+	return undefined;
+}

@@ -1,0 +1,33 @@
+import type { Connection } from "../../connection/connection.ts";
+import type { SessionEvent } from "../../protocol/event.ts";
+import { type HeadlessPrompt, type Output, runHeadless } from "../headless.ts";
+import { toLine } from "./lines.ts";
+
+/**
+ * Runs a prompt and writes the session's header and every event as a line of JSON. Resolves when all is written, with
+ * the reason of a failed run or undefined.
+ */
+export async function runJson(
+	connection: Connection,
+	prompt: HeadlessPrompt,
+	output: Output,
+	signal: AbortSignal,
+): Promise<string | undefined> {
+	const { type, version, id, timestamp, cwd, rlmDepth } = connection.header;
+	let flushed = write(output, { type, version, id, timestamp, cwd, rlmDepth });
+	const onEvent = (event: SessionEvent) => {
+		const line = toLine(event);
+		if (line) flushed = write(output, line);
+	};
+	const { failure } = await runHeadless(connection, prompt, onEvent, signal);
+	await flushed;
+	return failure;
+}
+
+/** Writes one whole line; resolves when the stream has taken it, or has lost its reader. */
+function write(output: Output, value: object): Promise<void> {
+	const line = `${JSON.stringify(value)}\n`;
+	return new Promise((fulfil) => {
+		output.write(line, () => fulfil());
+	});
+}

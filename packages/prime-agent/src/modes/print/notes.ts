@@ -1,0 +1,44 @@
+import type { SessionEvent } from "../../protocol/event.ts";
+
+const LINE_LIMIT = 160;
+
+/** What print mode says beside the answer when an event comes, or undefined for nothing. */
+export function describeEvent(event: SessionEvent, isWatched: boolean): string | undefined {
+	switch (event.type) {
+		case "notice":
+			return event.level === "warning" ? `Warning: ${event.text}` : event.text;
+		case "feature_error":
+			return `Warning: ${event.feature} failed during ${event.during}: ${event.error}`;
+		case "tool_execution_start":
+			return isWatched ? `[${event.toolName}] ${firstLine(describeArguments(event.args))}` : undefined;
+		case "tool_execution_end":
+			return isWatched && event.isError
+				? `[${event.toolName}] failed: ${lastLine(resultText(event.result))}`
+				: undefined;
+		default:
+			return undefined;
+	}
+}
+
+function describeArguments(args: unknown): string {
+	const code = (args as { code?: unknown } | undefined)?.code;
+	return typeof code === "string" ? code : JSON.stringify(args ?? {});
+}
+
+function resultText(result: Extract<SessionEvent, { type: "tool_execution_end" }>["result"]): string {
+	return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function firstLine(text: string): string {
+	const [line = "", ...rest] = text.trim().split("\n");
+	const more = rest.length > 0 ? ` … (${rest.length} more lines)` : "";
+	return `${shorten(line)}${more}`;
+}
+
+function lastLine(text: string): string {
+	return shorten(text.trim().split("\n").at(-1) ?? "");
+}
+
+function shorten(line: string): string {
+	return line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line;
+}

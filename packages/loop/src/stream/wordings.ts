@@ -10,7 +10,8 @@ const moreWordings: RegExp[] = [
 	/too many (?:input )?tokens/i,
 	/(?:reduce|shorten) (?:the length of |your )?(?:the )?(?:messages?|prompt|input|conversation)/i,
 	/context (?:window|length|size) (?:of \d+ )?(?:is )?(?:exceeded|full|too small)/i,
-	/token count .{0,40}exceeds/i,
+	/token count .{0,40}exceeds|(?:input|prompt|context)[ _-]tokens? exceeds?/i,
+	/prompt .{0,40}too long|longer than the maximum model length|`inputs` .{0,60}(?:less than|<=) ?\d/i,
 ];
 
 /** Texts about tokens that mean a rate, a quota or an output limit. */

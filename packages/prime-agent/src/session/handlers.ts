@@ -36,7 +36,7 @@ export function handleSessionOperations(parts: HandlerParts): void {
 			if (until === "done") await runner.idle();
 			return { actionId: 0, stage: "completed", said: command.say(result) };
 		}
-		if (runner.isRunning && lane === undefined) {
+		if (runner.isBusy && lane === undefined) {
 			throw new AgentError(
 				"busy",
 				'The agent is working. Say whether to steer it (lane "steer") or to wait (lane "followUp").',

@@ -50,14 +50,15 @@ const COMPLETED: ActionOutcome = { stage: "completed" };
 export class Runner {
 	readonly #parts: RunParts;
 	#pumping: Promise<void> | undefined;
+	#isRunning = false;
 
 	constructor(parts: RunParts) {
 		this.#parts = parts;
 	}
 
-	/** Whether a run goes on or begins. */
-	get isRunning(): boolean {
-		return this.#pumping !== undefined;
+	/** Whether a run goes on or something waits for one. */
+	get isBusy(): boolean {
+		return this.#isRunning || this.#parts.queue.size > 0;
 	}
 
 	/** Starts to work if something waits. */
@@ -113,6 +114,7 @@ export class Runner {
 			this.#parts.emit({ type: "agent_end", messages: run.messages });
 			await this.#parts.registry.tell("run_end", { messages: run.messages });
 		}
+		this.#isRunning = false;
 		this.#end([...run.steered, ...run.open], run.outcome);
 	}
 
@@ -122,6 +124,7 @@ export class Runner {
 		if (!content && !step.resume) return undefined;
 		if (!run.started) {
 			run.started = true;
+			this.#isRunning = true;
 			await this.#parts.registry.tell("run_start", {});
 			this.#parts.emit({ type: "agent_start" });
 		}

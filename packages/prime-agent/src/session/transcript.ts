@@ -14,10 +14,9 @@ const NO_RESULT = "No result was recorded: the work was interrupted before this 
  */
 export function repairTranscript(messages: readonly Message[], target: TranscriptTarget): Message[] {
 	const repaired: Message[] = [];
-	let results: Map<string, ToolResultMessage> | undefined;
+	const usedIds = new Set<string>();
 	for (const [index, message] of messages.entries()) {
 		if (message.role === "toolResult") continue;
-		results = undefined;
 		if (message.role !== "assistant") {
 			repaired.push(message.role === "user" ? fitImages(message, target) : message);
 			continue;
@@ -25,14 +24,29 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 		const reply = repairReply(message, target);
 		if (!reply) continue;
 		repaired.push(reply);
-		for (const call of reply.content) {
-			if (call.type !== "toolCall") continue;
-			results ??= resultsAfter(messages, index);
-			const result = results.get(call.id);
-			repaired.push(result ? fitImages(result, target) : missingResult(call, reply));
+		const calls = reply.content.filter((block) => block.type === "toolCall");
+		const results = calls.length > 0 ? resultsAfter(messages, index) : new Map<string, ToolResultMessage>();
+		const renamed = new Map(calls.map((call) => [call.id, takeId(call.id, usedIds)]));
+		if (calls.some((call) => renamed.get(call.id) !== call.id)) {
+			reply.content = reply.content.map((block) =>
+				block.type === "toolCall" ? { ...block, id: renamed.get(block.id)! } : block,
+			);
+		}
+		for (const call of calls) {
+			const result = results.get(call.id) ?? missingResult(call, reply);
+			repaired.push({ ...fitImages(result, target), toolCallId: renamed.get(call.id)! });
 		}
 	}
 	return repaired;
+}
+
+/** Some servers number their calls anew in each reply; others refuse an id that the transcript had before. */
+function takeId(id: string, used: Set<string>): string {
+	const base = id || "call";
+	let free = base;
+	for (let n = 2; used.has(free); n++) free = `${base}_${n}`;
+	used.add(free);
+	return free;
 }
 
 function repairReply(message: AssistantMessage, target: TranscriptTarget): AssistantMessage | undefined {

@@ -1,0 +1,180 @@
+import type { AssistantMessage, Message, StopReason, ToolResultMessage } from "@earendil-works/pi-ai";
+import { findPairingFault } from "@prime-agent/testkit";
+import { expect, test } from "vitest";
+import { repairTranscript } from "./transcript.ts";
+
+const TARGET = { api: "openai-completions", provider: "acme", id: "one", input: ["text" as const] };
+const OTHER = { ...TARGET, id: "two" };
+const USAGE: AssistantMessage["usage"] = {
+	input: 0,
+	output: 0,
+	cacheRead: 0,
+	cacheWrite: 0,
+	totalTokens: 0,
+	cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+const user = (text: string): Message => ({ role: "user", content: text, timestamp: 1 });
+
+function assistant(content: AssistantMessage["content"], stopReason: StopReason = "stop"): AssistantMessage {
+	return {
+		role: "assistant",
+		content,
+		api: TARGET.api,
+		provider: TARGET.provider,
+		model: TARGET.id,
+		usage: USAGE,
+		stopReason,
+		timestamp: 2,
+	};
+}
+
+const call = (id: string) => ({ type: "toolCall" as const, id, name: "ipython", arguments: { code: "1" } });
+const text = (value: string) => ({ type: "text" as const, text: value });
+
+function result(id: string, value = "1"): ToolResultMessage {
+	return {
+		role: "toolResult",
+		toolCallId: id,
+		toolName: "ipython",
+		content: [text(value)],
+		isError: false,
+		timestamp: 3,
+	};
+}
+
+/** Roles with what identifies each message. */
+function outline(messages: readonly Message[]): string[] {
+	return messages.map((message) => {
+		if (message.role === "toolResult") return `result ${message.toolCallId}${message.isError ? " (error)" : ""}`;
+		if (message.role !== "assistant") return message.role;
+		return `assistant ${message.content.map((block) => (block.type === "toolCall" ? block.id : block.type)).join(",")}`;
+	});
+}
+
+test("a valid transcript comes out as it is", () => {
+	const messages = [
+		user("go"),
+		assistant([text("ok"), call("a"), call("b")], "toolUse"),
+		result("a"),
+		result("b"),
+		assistant([text("done")]),
+	];
+	expect(repairTranscript(messages, TARGET)).toEqual(messages);
+});
+
+test("a call without a result gets one that says it was interrupted, directly after it", () => {
+	const repaired = repairTranscript(
+		[user("go"), assistant([call("a"), call("b")], "toolUse"), result("b"), user("so?")],
+		TARGET,
+	);
+	expect(outline(repaired)).toEqual(["user", "assistant a,b", "result a (error)", "result b", "user"]);
+	expect(findPairingFault(repaired)).toBeUndefined();
+});
+
+test("results without a call and second results for one call are dropped", () => {
+	const repaired = repairTranscript(
+		[
+			result("x"),
+			user("go"),
+			assistant([call("a")], "toolUse"),
+			result("a", "first"),
+			result("a", "second"),
+			result("y"),
+		],
+		TARGET,
+	);
+	expect(outline(repaired)).toEqual(["user", "assistant a", "result a"]);
+	expect(repaired.at(-1)).toMatchObject({ content: [{ text: "first" }] });
+});
+
+test("a result that came after something else the user said still answers its call", () => {
+	const repaired = repairTranscript([user("go"), assistant([call("a")], "toolUse"), user("wait"), result("a")], TARGET);
+	expect(outline(repaired)).toEqual(["user", "assistant a", "result a", "user"]);
+});
+
+test("the same call id in two replies is answered by the result behind each, under ids of their own", () => {
+	const repaired = repairTranscript(
+		[
+			user("go"),
+			assistant([call("a")], "toolUse"),
+			result("a", "1"),
+			assistant([call("a")], "toolUse"),
+			result("a", "2"),
+		],
+		TARGET,
+	);
+	expect(outline(repaired)).toEqual(["user", "assistant a", "result a", "assistant a_2", "result a_2"]);
+	expect(repaired.at(-1)).toMatchObject({ content: [text("2")] });
+});
+
+test.each(["error", "aborted"] as const)(
+	"a reply that ended with %s keeps its text as a finished one and loses its calls",
+	(stop) => {
+		const broken = {
+			...assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, text("so far"), call("a")], stop),
+			errorMessage: "x",
+		};
+		const repaired = repairTranscript([user("go"), broken, result("a")], TARGET);
+		expect(outline(repaired)).toEqual(["user", "assistant text"]);
+		expect(repaired[1]).toMatchObject({ stopReason: "stop" });
+		expect(repaired[1]).not.toHaveProperty("errorMessage");
+	},
+);
+
+test("a broken reply that showed nothing disappears", () => {
+	expect(outline(repairTranscript([user("go"), assistant([call("a")], "aborted"), user("again")], TARGET))).toEqual([
+		"user",
+		"user",
+	]);
+});
+
+test("thinking goes back to the model that signed it and to no other", () => {
+	const signed = { type: "thinking" as const, thinking: "hm", thinkingSignature: "s" };
+	const unsigned = { type: "thinking" as const, thinking: "hm" };
+	const messages = [user("go"), assistant([signed, unsigned, text("ok")])];
+	expect(outline(repairTranscript(messages, TARGET))).toEqual(["user", "assistant thinking,text"]);
+	expect(outline(repairTranscript(messages, OTHER))).toEqual(["user", "assistant text"]);
+});
+
+test("another model gets no signatures of the one before", () => {
+	const signedCall = { ...call("a"), thoughtSignature: "t" };
+	const messages = [user("go"), assistant([{ ...text("ok"), textSignature: "x" }, signedCall], "toolUse"), result("a")];
+	expect(JSON.stringify(repairTranscript(messages, OTHER))).not.toMatch(/Signature/);
+});
+
+test("an image becomes a sentence for a model without eyes and stays for one that sees", () => {
+	const picture: Message = {
+		role: "user",
+		content: [text("look"), { type: "image", data: "AA==", mimeType: "image/png" }],
+		timestamp: 1,
+	};
+	const blind = repairTranscript([picture], TARGET)[0] as { content: { type: string }[] };
+	expect(blind.content.map((block) => block.type)).toEqual(["text", "text"]);
+	expect(repairTranscript([picture], { ...TARGET, input: ["text", "image"] })).toEqual([picture]);
+});
+
+test("whatever happened, each prefix of a transcript is repaired to the same beginning, and calls stay paired", () => {
+	let seed = 7;
+	const random = () => {
+		seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+		return seed / 2 ** 32;
+	};
+	const makers: (() => Message)[] = [
+		() => user("u"),
+		() => assistant([text("t")]),
+		() => assistant([call(`c${Math.floor(random() * 4)}`), call(`c${Math.floor(random() * 4)}`)], "toolUse"),
+		() => assistant([text("t"), call(`c${Math.floor(random() * 4)}`)], random() < 0.5 ? "aborted" : "length"),
+		() => result(`c${Math.floor(random() * 4)}`),
+	];
+	for (let world = 0; world < 300; world++) {
+		const messages = Array.from({ length: 12 }, () => makers[Math.floor(random() * makers.length)]!());
+		const whole = repairTranscript(messages, TARGET);
+		expect(findPairingFault([user("u"), ...whole]), JSON.stringify(outline(messages))).toBeUndefined();
+		const lastReply = messages.findLastIndex((message) => message.role === "assistant");
+		if (lastReply < 1) continue;
+		// What stands before the last reply can no longer change.
+		const before = repairTranscript(messages.slice(0, lastReply), TARGET);
+		expect(whole.slice(0, before.length)).toEqual(before);
+	}
+});

@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { claudeRecord } from "./records/claude.ts";
 import { claudeScreen } from "./screens/claude.ts";
 
 /** Claude Code, as seen in 2.1.332. */
@@ -23,6 +24,7 @@ export const claude: AgentCli = {
 	discovery: ["claude --version", "claude --help"],
 	skillPrefix: "/",
 	screen: claudeScreen,
+	record: claudeRecord,
 	keys: { interrupt: ["Escape"] },
 	queued: /^ {2}⎿ {2}Queued · /,
 	literal: { bang: "always", tab: "always", backslash: "always", trailingBlank: "always" },

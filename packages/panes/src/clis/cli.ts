@@ -1,4 +1,5 @@
 import type { ScreenRules } from "../screen/classify.ts";
+import type { RecordReader } from "./records/record.ts";
 
 /** The six slots that a caller can ask a model for. */
 export const ROLES = ["default", "operator", "doing", "review", "hydrate", "fast"] as const;
@@ -68,6 +69,8 @@ export interface AgentCli {
 	readonly discovery: readonly string[];
 	readonly skillPrefix: "/" | "$";
 	readonly screen?: ScreenRules;
+	/** What the CLI writes about its own turns, if anything. */
+	readonly record?: RecordReader;
 	/** Keys that stop a turn, and the key that queues a message while a turn runs when Enter would not. */
 	readonly keys: { readonly interrupt: readonly string[]; readonly queue?: string };
 	/** Rows that show a queued message. */

@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { codexRecord } from "./records/codex.ts";
 import { codexScreen } from "./screens/codex.ts";
 
 /** Codex CLI, as seen in 0.171.0. */
@@ -21,6 +22,7 @@ export const codex: AgentCli = {
 	discovery: ["codex --version", "codex --help", "codex exec --help", "codex debug models"],
 	skillPrefix: "$",
 	screen: codexScreen,
+	record: codexRecord,
 	keys: { interrupt: ["Escape"], queue: "Tab" },
 	queued: /^ {2}↳ /,
 	literal: { bang: "always", question: "typed", path: "typed", leadingBlank: "always", trailingBlank: "always" },

@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { copilotRecord } from "./records/events.ts";
 import { copilotScreen } from "./screens/copilot.ts";
 
 /** GitHub Copilot CLI, as seen in 1.0.102. */
@@ -14,6 +15,7 @@ export const copilot: AgentCli = {
 	discovery: ["copilot --version", "copilot --help"],
 	skillPrefix: "/",
 	screen: copilotScreen,
+	record: copilotRecord,
 	keys: { interrupt: ["Escape", "Escape"] },
 	literal: {},
 	walls: [

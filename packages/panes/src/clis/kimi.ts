@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { kimiRecord } from "./records/events.ts";
 import { kimiScreen } from "./screens/kimi.ts";
 
 /** Kimi Code, as seen in 2.1.0. */
@@ -15,6 +16,7 @@ export const kimi: AgentCli = {
 	discovery: ["kimi --version", "kimi --help", "kimi provider list"],
 	skillPrefix: "/",
 	screen: kimiScreen,
+	record: kimiRecord,
 	keys: { interrupt: ["Escape"] },
 	literal: {},
 	walls: [{ name: "folder trust", question: /Trust this folder\?/, accept: /^Trust this folder/, cursor: /❯/ }],

@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { opencodeRecord } from "./records/opencode.ts";
 import { opencodeScreen } from "./screens/opencode.ts";
 
 /** OpenCode, as seen in 1.18.33. */
@@ -15,6 +16,7 @@ export const opencode: AgentCli = {
 	discovery: ["opencode --version", "opencode models"],
 	skillPrefix: "/",
 	screen: opencodeScreen,
+	record: opencodeRecord,
 	keys: { interrupt: ["Escape", "Escape"] },
 	pasteRestMs: { short: 50, long: 500 },
 	literal: { bang: "typed", question: "typed", tab: "typed" },

@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { piRecord } from "./records/pi.ts";
 import { piScreen } from "./screens/pi.ts";
 
 /** pi, as seen in 0.73.1. */
@@ -15,6 +16,7 @@ export const pi: AgentCli = {
 	discovery: ["pi --version", "pi --list-models"],
 	skillPrefix: "/",
 	screen: piScreen,
+	record: piRecord,
 	keys: { interrupt: ["Escape"], queue: "M-Enter" },
 	queued: /^ (?:Steering|Follow-up): /,
 	literal: { bang: "always", tab: "always", backslash: "always", leadingBlank: "always", trailingBlank: "always" },

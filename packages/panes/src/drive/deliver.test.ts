@@ -19,7 +19,7 @@ describe("readiness from two captures", () => {
 	});
 });
 
-describe.skipIf(!hasTmux)("probing and delivering with a fake agent (needs tmux)", () => {
+describe.skipIf(!hasTmux).concurrent("probing and delivering with a fake agent (needs tmux)", () => {
 	let server: PrivateServer;
 	beforeAll(() => {
 		server = new PrivateServer();

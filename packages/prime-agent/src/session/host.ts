@@ -86,6 +86,8 @@ export interface FeatureHost<State = undefined> {
 	append(customType: string, data: unknown, options?: { readonly expect?: number }): Entry;
 	/** Tells clients something live under a specified event name. */
 	emit(name: string, data: Readonly<Record<string, unknown>>): void;
+	/** Tells people something in words. */
+	notify(level: "info" | "warning", text: string): void;
 	/** Answers an operation; each operation has one handler. */
 	handle<P, R>(operation: Operation<P, R>, run: (params: P, context: CallContext) => R | Promise<R>): void;
 	/** Calls an operation of another feature, by its contract. */

@@ -34,6 +34,7 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 		logVersion: () => log.version,
 		append: (customType, data, options) => log.append([{ type: "custom", customType, data }], options)[0] as Entry,
 		emit: (event, data) => parts.emit({ type: "feature_event", name: event, data }),
+		notify: (level, text) => parts.emit({ type: "notice", level, text }),
 		handle: (operation, run) => operations.handle(operation, run),
 		call: (operation, params, signal) => parts.call(operation.name, params, "feature", signal) as Promise<never>,
 		enqueue: ({ lane, key, ...content }) => {

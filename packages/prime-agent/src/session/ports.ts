@@ -95,6 +95,8 @@ export interface KernelPort {
 	execute(code: string, options?: CellOptions): Promise<CellResult>;
 	/** Sets who answers `host.request`; the last caller wins. */
 	serve(handler: HostRequestHandler): void;
+	/** Names of environment variables that cells do not get, because they look like credentials. */
+	readonly leftOut: readonly string[];
 	/** The running kernel, or undefined before the first start and after its end. */
 	info(): KernelInfo | undefined;
 	/** Ends the kernel and everything it started. Can be called twice. */

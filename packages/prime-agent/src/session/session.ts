@@ -55,6 +55,7 @@ export class Session implements SessionPort {
 	readonly #runner: Runner;
 	readonly #tools: readonly AgentTool[];
 	readonly #listeners = new Set<(event: SessionEvent) => void>();
+	readonly #unheard: SessionEvent[] = [];
 	readonly #ended = new AbortController();
 	#systemPrompt: string | undefined;
 	#disposing: Promise<void> | undefined;
@@ -117,11 +118,16 @@ export class Session implements SessionPort {
 
 	subscribe(listener: (event: SessionEvent) => void): () => void {
 		this.#listeners.add(listener);
+		for (const event of this.#unheard.splice(0)) listener(event);
 		return () => this.#listeners.delete(listener);
 	}
 
 	/** Tells every listener; one that throws does not keep the event from the others. */
 	emit(event: SessionEvent): void {
+		// What people should know is kept for the first listener; the rest is over when nobody listens.
+		if (this.#listeners.size === 0 && (event.type === "notice" || event.type === "feature_error")) {
+			this.#unheard.push(event);
+		}
 		for (const listener of this.#listeners) {
 			try {
 				listener(event);

@@ -15,13 +15,21 @@ export const ipython = defineFeature({
 		const kernel = host.port(KERNEL);
 		host.handle(kernelInfo, () => kernel.info() ?? null);
 		host.registerPromptPart("base", () => BASE_PROMPT);
-		host.registerTool(cellTool(kernel));
+		let said = kernel.leftOut.length === 0;
+		host.registerTool(
+			cellTool(kernel, () => {
+				if (said) return;
+				said = true;
+				const names = kernel.leftOut.join(", ");
+				host.notify("info", `Not visible in cells: ${names}. The setting kernel.env.pass lets names through.`);
+			}),
+		);
 		// The kernel starts while the first request is prepared and answered.
 		host.on("run_start", () => kernel.prewarm());
 	},
 });
 
-function cellTool(kernel: KernelPort): AgentTool {
+function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
 	return {
 		name: "ipython",
 		label: "IPython cell",
@@ -34,6 +42,7 @@ function cellTool(kernel: KernelPort): AgentTool {
 				...(signal ? { signal } : {}),
 				onStatus: (status) => {
 					if (status !== "starting") return;
+					whenStarting();
 					onUpdate?.({ content: [{ type: "text", text: "Starting IPython kernel..." }], details: { status } });
 				},
 				// Only what is new, so that a long output costs its length once.

@@ -1,0 +1,199 @@
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api, Model } from "@earendil-works/pi-ai";
+import type { StreamFn, ThinkingLevel } from "@prime-agent/loop";
+import { FEATURES } from "./features/index.ts";
+import { createKernel, type KernelOptions } from "./kernel/index.ts";
+import { createUuid } from "./lib/ids.ts";
+import { errorText } from "./lib/text.ts";
+import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
+import { type Entry, SESSION_VERSION, type SessionHeader } from "./protocol/entry.ts";
+import { AgentError } from "./protocol/errors.ts";
+import type { SessionPort } from "./protocol/session-port.ts";
+import { type EntryDraft, SessionLog } from "./session/log.ts";
+import { CLOCK, type ClockPort, KERNEL } from "./session/ports.ts";
+import { type PromptPart, Session } from "./session/session.ts";
+import { createFileStore, createMemoryStore, openFileStore } from "./session/storage.ts";
+
+/** Where a session comes from and where it goes. */
+export type SessionSource =
+	| { readonly kind: "new"; readonly dir: string }
+	| { readonly kind: "open"; readonly file: string }
+	| { readonly kind: "memory" };
+
+/** A model by name. */
+export interface ModelName {
+	readonly provider: string;
+	readonly id: string;
+}
+
+/** Everything that a session of the product is built from. */
+export interface ComposeOptions {
+	/** Absolute working directory. */
+	readonly cwd: string;
+	/** Folder for leases. */
+	readonly agentDir: string;
+	readonly session: SessionSource;
+	/** Chooses the model; `last` is the one that the session used last. */
+	readonly chooseModel: (last: ModelName | undefined) => Promise<Model<Api> | undefined>;
+	/** Undefined: what the session used last, else `medium`. */
+	readonly thinkingLevel?: ThinkingLevel;
+	/** Sends requests, with credentials applied. */
+	readonly streamFn: StreamFn;
+	/** Replaces the base of the system prompt. */
+	readonly systemPrompt?: string;
+	readonly appendSystemPrompt: readonly string[];
+	readonly contextFiles: readonly { readonly path: string; readonly text: string }[];
+	readonly tools: readonly string[] | "all" | "none";
+	readonly kernel: Omit<KernelOptions, "cwd">;
+}
+
+const CLOCK_OF_THE_MACHINE: ClockPort = {
+	now: () => Date.now(),
+	sleep: async (ms, signal) => {
+		await sleep(ms, undefined, signal ? { signal } : {});
+	},
+};
+
+/**
+ * Builds a session: storage with its lease, kernel, features, prompt.
+ * @throws {AgentError} `not_found` for a missing file or unknown tool, `already_active`, `stale`, `storage_failed`.
+ */
+export async function composeSession(options: ComposeOptions): Promise<SessionPort> {
+	const lease = leaseFor(options);
+	try {
+		return await build(options, lease);
+	} catch (error) {
+		lease.lease?.release();
+		throw error;
+	}
+}
+
+interface Leased {
+	readonly lease: Lease | undefined;
+	readonly newId: string;
+}
+
+function leaseFor({ agentDir, session }: ComposeOptions): Leased {
+	const newId = createUuid(Date.now());
+	if (session.kind === "memory") return { lease: undefined, newId };
+	const id = session.kind === "open" ? sessionIdOf(session.file) : newId;
+	try {
+		return { lease: acquireLease(join(agentDir, "session-leases"), id), newId };
+	} catch (error) {
+		if (error instanceof LeaseHeldError) throw new AgentError("already_active", error.message, { cause: error });
+		const message = `The lease of session ${id} cannot be written to ${agentDir}: ${errorText(error)}`;
+		throw new AgentError("storage_failed", message, { cause: error });
+	}
+}
+
+async function build(options: ComposeOptions, { lease, newId }: Leased): Promise<SessionPort> {
+	const log = openLog(options, newId);
+	const last = lastChoices(log);
+	const model = await options.chooseModel(last.model);
+	const thinkingLevel = options.thinkingLevel ?? last.thinkingLevel ?? "medium";
+	log.append(changes(log, last, model, thinkingLevel));
+	let notify: ((text: string) => void) | undefined;
+	const kernel = createKernel({
+		...options.kernel,
+		cwd: options.cwd,
+		onLeftovers: (jobs) =>
+			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
+	});
+	const release = async () => {
+		await kernel.dispose();
+		lease?.release();
+	};
+	try {
+		const session = new Session({
+			log,
+			features: FEATURES,
+			ports: new Map<string, unknown>([
+				[KERNEL.name, kernel],
+				[CLOCK.name, CLOCK_OF_THE_MACHINE],
+			]),
+			streamFn: options.streamFn,
+			model,
+			thinkingLevel,
+			tools: options.tools,
+			writePrompt: (parts) => writePrompt(options, parts),
+			release,
+		});
+		notify = (text) => session.emit({ type: "notice", level: "warning", text });
+		reportBroken(log, notify);
+		kernel.serve((type, payload, signal) => session.call(type, payload, "kernel", signal));
+		return session;
+	} catch (error) {
+		log.close();
+		await kernel.dispose();
+		throw error;
+	}
+}
+
+function reportBroken(log: SessionLog, notify: (text: string) => void): void {
+	if (log.broken.length === 0) return;
+	const [first] = log.broken;
+	const where = first!.line > 0 ? `line ${first!.line}: ${first!.reason}` : first!.reason;
+	notify(`${log.broken.length} lines of the session file were skipped (${where}). Everything else is there.`);
+}
+
+function openLog({ cwd, session }: ComposeOptions, newId: string): SessionLog {
+	const header: SessionHeader = {
+		type: "session",
+		version: SESSION_VERSION,
+		id: newId,
+		timestamp: new Date().toISOString(),
+		cwd,
+		rlmDepth: 0,
+	};
+	if (session.kind === "memory") return SessionLog.create(header, createMemoryStore());
+	if (session.kind === "new") return SessionLog.create(header, createFileStore(join(session.dir, `${newId}.jsonl`)));
+	const file = resolve(session.file);
+	return SessionLog.open(openFileStore(file), { ...header, id: sessionIdOf(file), cwd: dirname(file) });
+}
+
+function sessionIdOf(file: string): string {
+	return file.replace(/^.*\//, "").replace(/\.jsonl$/, "");
+}
+
+interface Choices {
+	readonly model: ModelName | undefined;
+	readonly thinkingLevel: ThinkingLevel | undefined;
+}
+
+function lastChoices(log: SessionLog): Choices {
+	const last = (kind: string): Entry | undefined => log.branch(new Set([kind])).at(-1);
+	const model = last("model_change");
+	return {
+		model: model && { provider: String(model.provider), id: String(model.modelId) },
+		thinkingLevel: last("thinking_level_change")?.thinkingLevel as ThinkingLevel | undefined,
+	};
+}
+
+/** The entries that say what changed since the session was used last; for a new one, all of them. */
+function changes(log: SessionLog, last: Choices, model: Model<Api> | undefined, thinkingLevel: string): EntryDraft[] {
+	const drafts: EntryDraft[] = [];
+	if (model && (model.provider !== last.model?.provider || model.id !== last.model.id)) {
+		drafts.push({ type: "model_change", provider: model.provider, modelId: model.id });
+	}
+	if (thinkingLevel !== last.thinkingLevel) drafts.push({ type: "thinking_level_change", thinkingLevel });
+	if (log.length === 0) {
+		drafts.push({ type: "service_tier_change", serviceTier: "default" });
+		drafts.push({ type: "session_state", status: "active" });
+	}
+	return drafts;
+}
+
+/** The system prompt: what features say, the project's instructions, what the user adds, the folder. */
+function writePrompt(options: ComposeOptions, parts: readonly PromptPart[]): string {
+	const { systemPrompt, contextFiles, appendSystemPrompt, cwd } = options;
+	const own = systemPrompt === undefined ? parts : parts.filter((part) => part.name !== "base");
+	const instructions = contextFiles.map(({ path, text }) => `Instructions from ${path}:\n\n${text.trim()}`);
+	return [
+		...(systemPrompt === undefined ? [] : [systemPrompt]),
+		...own.map((part) => part.text),
+		...instructions,
+		...appendSystemPrompt,
+		`Working directory: ${cwd}`,
+	].join("\n\n");
+}

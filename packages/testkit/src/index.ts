@@ -19,8 +19,11 @@ export {
 	startProcess,
 } from "./process/run.ts";
 export { waitFor } from "./process/wait.ts";
+export { startAnthropicServer } from "./servers/anthropic/server.ts";
 export { startChatServer } from "./servers/chat/server.ts";
+export { startGeminiServer } from "./servers/gemini/server.ts";
 export { type PrefixReport, sharedPrefix } from "./servers/prefix.ts";
+export { startResponsesServer } from "./servers/responses/server.ts";
 export type { ServerOptions } from "./servers/rule.ts";
 export type { ModelServer, RecordedRequest, Rejection } from "./servers/server.ts";
 export {

@@ -4,28 +4,28 @@ import { findFaults, type ShapeFault, type TypeTable } from "./shape.ts";
 const KINDS = ["missing-field", "unknown-field", "wrong-type", "wrong-value"] as const;
 
 /** The four rules that a request has the declared shape, each saying its first fault in the words of the format. */
-export function shapeRules(
-	table: TypeTable,
-	root: string,
-	describe: (fault: ShapeFault) => Problem,
-	readBody: (candidate: Candidate) => unknown = (candidate) => candidate.body,
-): Rule[] {
+export function shapeRules(table: TypeTable, root: string, describe: (fault: ShapeFault) => Problem): Rule[] {
+	const known = new WeakMap<Candidate, readonly ShapeFault[]>();
 	return KINDS.map((kind) => ({
 		name: kind,
 		check: (candidate) => {
-			const fault = findFaults(table, root, readBody(candidate)).find((each) => each.kind === kind);
+			const faults = known.get(candidate) ?? findFaults(table, root, candidate.body);
+			known.set(candidate, faults);
+			const fault = faults.find((each) => each.kind === kind);
 			return fault && describe(fault);
 		},
 	}));
 }
 
-/** A field list with fields that servers of this kind know beside the official ones. */
+/** A field list with fields that servers know beside the official ones, or are less strict about. */
 export function extendTypes(table: TypeTable, extensions: Readonly<Record<string, Record<string, string>>>): TypeTable {
 	const extended: Record<string, Readonly<Record<string, string>> | string> = { ...table };
 	for (const [name, fields] of Object.entries(extensions)) {
 		const official = table[name];
 		if (typeof official !== "object") throw new Error(`The field list has no object type ${name}.`);
-		extended[name] = { ...official, ...fields };
+		const replaced = Object.keys(fields).map((field) => field.replace(/\?$/, ""));
+		const kept = Object.entries(official).filter(([field]) => !replaced.includes(field.replace(/\?$/, "")));
+		extended[name] = { ...Object.fromEntries(kept), ...fields };
 	}
 	return extended;
 }

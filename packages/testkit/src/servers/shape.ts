@@ -15,6 +15,12 @@ export interface ShapeFault {
 
 type JsonObject = Record<string, unknown>;
 
+interface Marker {
+	readonly field: string;
+	readonly isOptional: boolean;
+	readonly accepted: readonly string[];
+}
+
 /** All faults of a value against a type expression such as `Array<Message> | null`. */
 export function findFaults(table: TypeTable, type: string, value: unknown, path = ""): ShapeFault[] {
 	const alternatives = expandType(table, type);
@@ -67,43 +73,43 @@ function findObjectFaults(
 	mayHoldMore: boolean,
 ): ShapeFault[] {
 	const marked = names.map((name) => ({ name, markers: findMarkers(table, name) }));
-	const fitting = marked.filter(({ markers }) => markers.every(([field, type]) => fits(table, type, value[field])));
+	const fitting = marked.filter(({ markers }) => markers.every((marker) => hasMarker(value, marker)));
 	if (fitting.length === 0) {
-		if (mayHoldMore) return [];
-		return findMarkerFault(table, marked, value, path);
+		const markers = marked.flatMap((each) => each.markers);
+		return mayHoldMore ? [] : findMarkerFault(markers, value, path);
 	}
 	const faults = fitting.map(({ name }) => checkFields(table, name, value, path));
 	return faults.reduce((fewest, list) => (list.length < fewest.length ? list : fewest));
 }
 
-function findMarkerFault(
-	table: TypeTable,
-	marked: readonly { readonly markers: readonly (readonly [string, string])[] }[],
-	value: JsonObject,
-	path: string,
-): ShapeFault[] {
-	const all = marked.flatMap(({ markers }) => markers);
-	const field = all.find(([name, type]) => !fits(table, type, value[name]))?.[0] ?? "type";
-	const expected = [...new Set(all.filter(([name]) => name === field).flatMap(([, type]) => expandType(table, type)))];
-	const at = join(path, field);
-	if (value[field] === undefined)
-		return [{ kind: "missing-field", path: at, expected: expected.join(", "), value: undefined }];
-	const kind = typeof value[field] === "string" ? "wrong-value" : "wrong-type";
-	return [{ kind, path: at, expected: expected.join(", "), value: value[field] }];
+/** The fault of the first field whose value fits none of the types. */
+function findMarkerFault(markers: readonly Marker[], value: JsonObject, path: string): ShapeFault[] {
+	const fields = [...new Set(markers.map(({ field }) => field))];
+	const isWrong = (name: string) => !markers.some((marker) => marker.field === name && hasMarker(value, marker));
+	const field = fields.find(isWrong) ?? fields[0] ?? "type";
+	const accepted = new Set(markers.flatMap((marker) => (marker.field === field ? marker.accepted : [])));
+	const expected = [...accepted].map((text) => `'${text}'`).join(", ");
+	const given = value[field];
+	const kind = given === undefined ? "missing-field" : typeof given === "string" ? "wrong-value" : "wrong-type";
+	return [{ kind, path: join(path, field), expected, value: given }];
 }
 
-/** Required fields that hold nothing but literals: they tell object types apart. */
-function findMarkers(table: TypeTable, name: string): (readonly [string, string])[] {
+/** Fields that hold nothing but literals and so tell object types apart; an optional one may be absent. */
+function findMarkers(table: TypeTable, name: string): Marker[] {
 	const fields = table[name];
 	if (typeof fields !== "object") return [];
-	return Object.entries(fields).filter(
-		([field, type]) =>
-			/^(type|role|mode)$/.test(field) && expandType(table, type).every((part) => part.startsWith("'")),
-	);
+	return Object.entries(fields).flatMap(([key, type]) => {
+		const field = key.replace(/\?$/, "");
+		if (!["type", "role", "mode"].includes(field)) return [];
+		const accepted = expandType(table, type).filter((part) => part !== "null");
+		if (!accepted.every((part) => part.startsWith("'"))) return [];
+		return [{ field, isOptional: key !== field, accepted: accepted.map((part) => part.slice(1, -1)) }];
+	});
 }
 
-function fits(table: TypeTable, type: string, value: unknown): boolean {
-	return expandType(table, type).some((alternative) => isPlainMatch(alternative, value));
+function hasMarker(value: JsonObject, { field, isOptional, accepted }: Marker): boolean {
+	const given = value[field] ?? undefined;
+	return given === undefined ? isOptional : typeof given === "string" && accepted.includes(given);
 }
 
 function checkFields(table: TypeTable, name: string, value: JsonObject, path: string): ShapeFault[] {
@@ -124,12 +130,21 @@ function checkFields(table: TypeTable, name: string, value: JsonObject, path: st
 	return faults;
 }
 
+/** Long conversations ask for the same few types again and again. */
+const expanded = new WeakMap<TypeTable, Map<string, readonly string[]>>();
+
 /** The alternatives of a type with all aliases written out. */
-function expandType(table: TypeTable, type: string): string[] {
-	return splitUnion(type).flatMap((part) => {
+function expandType(table: TypeTable, type: string): readonly string[] {
+	const known = expanded.get(table) ?? new Map<string, readonly string[]>();
+	expanded.set(table, known);
+	const found = known.get(type);
+	if (found) return found;
+	const alternatives = splitUnion(type).flatMap((part) => {
 		const named = table[part];
 		return typeof named === "string" ? expandType(table, named) : [part];
 	});
+	known.set(type, alternatives);
+	return alternatives;
 }
 
 function splitUnion(type: string): string[] {

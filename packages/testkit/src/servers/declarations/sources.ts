@@ -41,6 +41,11 @@ export type FormatName = keyof typeof SOURCES;
 
 /** Reads the types of a format's requests out of the installed SDK. */
 export function readSdkTypes(format: FormatName): TypeTable {
+	return collectTypes(readSdkDeclarations(format), SOURCES[format].roots);
+}
+
+/** Reads everything that the files of a format declare. */
+export function readSdkDeclarations(format: FormatName): Map<string, Declaration> {
 	const source: Source = SOURCES[format];
 	const folder = findPackage(source.package);
 	const declarations = new Map<string, Declaration>();
@@ -49,7 +54,7 @@ export function readSdkTypes(format: FormatName): TypeTable {
 			if (!declarations.has(name)) declarations.set(name, declaration);
 		}
 	}
-	return collectTypes(declarations, source.roots);
+	return declarations;
 }
 
 function findPackage(name: string): string {

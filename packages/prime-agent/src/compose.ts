@@ -11,7 +11,7 @@ import { type Entry, SESSION_VERSION, type SessionHeader } from "./protocol/entr
 import { AgentError } from "./protocol/errors.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
 import { type EntryDraft, SessionLog } from "./session/log.ts";
-import { CLOCK, type ClockPort, KERNEL } from "./session/ports.ts";
+import { CLOCK, type ClockPort, KERNEL, MODEL, type ModelPort, SETTINGS, type SettingsPort } from "./session/ports.ts";
 import { type PromptPart, Session } from "./session/session.ts";
 import { createFileStore, createMemoryStore, openFileStore } from "./session/storage.ts";
 
@@ -46,6 +46,8 @@ export interface ComposeOptions {
 	readonly contextFiles: readonly { readonly path: string; readonly text: string }[];
 	readonly tools: readonly string[] | "all" | "none";
 	readonly kernel: Omit<KernelOptions, "cwd">;
+	/** Reads a setting by its dotted path. */
+	readonly setting?: (path: string) => unknown;
 }
 
 const CLOCK_OF_THE_MACHINE: ClockPort = {
@@ -111,6 +113,8 @@ async function build(options: ComposeOptions, { lease, newId }: Leased): Promise
 			ports: new Map<string, unknown>([
 				[KERNEL.name, kernel],
 				[CLOCK.name, CLOCK_OF_THE_MACHINE],
+				[MODEL.name, { current: () => model, stream: options.streamFn } satisfies ModelPort],
+				[SETTINGS.name, { get: options.setting ?? (() => undefined) } satisfies SettingsPort],
 			]),
 			streamFn: options.streamFn,
 			model,

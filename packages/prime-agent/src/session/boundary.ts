@@ -16,13 +16,14 @@ export type Phase = (typeof PHASES)[number];
 
 /**
  * What a hook wants: `pass` has no opinion, `stop` ends the run, `prompt` says something and goes on, `again` asks the
- * model once more without saying anything, `deliver` says what waits in the queue.
+ * model once more without saying anything, `deliver` says what waits in the queue. `again` with `dropReply` leaves the
+ * reply of this turn behind on a branch of its own: the log keeps it, the model does not see it.
  */
 export type Verdict =
 	| { readonly kind: "pass" }
 	| { readonly kind: "stop"; readonly reason: string }
 	| { readonly kind: "prompt"; readonly content: ActionContent }
-	| { readonly kind: "again" }
+	| { readonly kind: "again"; readonly dropReply?: boolean }
 	| { readonly kind: "deliver"; readonly lanes: readonly Lane[] };
 
 /** The turn that has just ended. */

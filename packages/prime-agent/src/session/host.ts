@@ -4,6 +4,7 @@ import type { Entry } from "../protocol/entry.ts";
 import type { Lane } from "../protocol/event.ts";
 import type { Door, Operation } from "../protocol/operation.ts";
 import type { BoundaryHook, Phase } from "./boundary.ts";
+import type { EntryDraft } from "./log.ts";
 import type { PortToken } from "./ports.ts";
 import type { ActionContent, ActionOutcome } from "./queue.ts";
 
@@ -84,6 +85,15 @@ export interface FeatureHost<State = undefined> {
 	 * @throws {AgentError} `stale` when the log has moved on from `expect`.
 	 */
 	append(customType: string, data: unknown, options?: { readonly expect?: number }): Entry;
+	/**
+	 * Writes an entry of a kind that the format knows at its top level, for example `compaction`.
+	 * @throws {AgentError} as `append`.
+	 */
+	write(draft: EntryDraft, options?: { readonly expect?: number }): Entry;
+	/** The entries from the root to the leaf, of the wanted kinds or all; read on demand, so ask for what is needed. */
+	branch(kinds?: ReadonlySet<string>): Entry[];
+	/** The conversation as the model sees it, the summary of a compaction included. */
+	messages(): AgentMessage[];
 	/** Tells clients something live under a specified event name. */
 	emit(name: string, data: Readonly<Record<string, unknown>>): void;
 	/** Tells people something in words. */

@@ -1,6 +1,7 @@
 import type { Entry } from "../protocol/entry.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import type { Door } from "../protocol/operation.ts";
+import type { SessionContext } from "./context.ts";
 import type { Gate } from "./gate.ts";
 import type { AnyFeature, FeatureHost } from "./host.ts";
 import type { SessionLog } from "./log.ts";
@@ -13,6 +14,7 @@ import type { Runner } from "./run.ts";
 /** What hosting a feature needs of its session. */
 export interface HostParts {
 	readonly log: SessionLog;
+	readonly context: SessionContext;
 	readonly gate: Gate;
 	readonly queue: Queue;
 	readonly registry: Registry;
@@ -33,6 +35,9 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 		state: () => registry.state(name),
 		logVersion: () => log.version,
 		append: (customType, data, options) => log.append([{ type: "custom", customType, data }], options)[0] as Entry,
+		write: (draft, options) => log.append([draft], options)[0] as Entry,
+		branch: (kinds) => log.branch(kinds),
+		messages: () => parts.context.messages(),
 		emit: (event, data) => parts.emit({ type: "feature_event", name: event, data }),
 		notify: (level, text) => parts.emit({ type: "notice", level, text }),
 		handle: (operation, run) => operations.handle(operation, run),

@@ -1,5 +1,8 @@
 /** What a session needs from the world, as interfaces. `compose.ts` supplies the real things, tests supply others. */
 
+import type { Api, Model } from "@earendil-works/pi-ai";
+import type { StreamFn } from "@prime-agent/loop";
+
 /** Names one port; the type parameter is what `host.port(token)` returns. */
 export interface PortToken<T> {
 	readonly name: string;
@@ -103,5 +106,21 @@ export interface KernelPort {
 	dispose(): Promise<void>;
 }
 
+/** The model of the session, for features that ask it something beside the conversation. */
+export interface ModelPort {
+	/** The model that the next turn uses; undefined when none is chosen. */
+	current(): Model<Api> | undefined;
+	/** Sends a request with the user's credentials; usage counts for the user like any other. */
+	readonly stream: StreamFn;
+}
+
+/** Settings as a feature reads them: merged, checked against a schema by the reader. */
+export interface SettingsPort {
+	/** The value at a dotted path, for example `compaction.reserveTokens`; undefined when unset. */
+	get(path: string): unknown;
+}
+
+export const MODEL: PortToken<ModelPort> = definePort("model");
+export const SETTINGS: PortToken<SettingsPort> = definePort("settings");
 export const KERNEL: PortToken<KernelPort> = definePort("kernel");
 export const CLOCK: PortToken<ClockPort> = definePort("clock");

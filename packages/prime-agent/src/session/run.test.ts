@@ -248,3 +248,20 @@ test("a session that is disposed while it works ends its run, and later calls ar
 	expect(await said).toMatchObject({ stage: "cancelled" });
 	await expect(bench.say("more")).rejects.toMatchObject({ code: "cancelled" });
 });
+
+test("a reply that a feature drops stays in the log and is gone from what the model sees", async () => {
+	let tries = 0;
+	const retry = defineFeature({
+		name: "retry",
+		setup: (host) =>
+			host.atBoundary("recover", ({ failed }) =>
+				failed && tries++ === 0 ? { kind: "again", dropReply: true } : { kind: "pass" },
+			),
+	});
+	const bench = openBench({ features: [retry], steps: [fail("503", { text: "half" }), reply({ text: "whole" })] });
+	expect(await bench.say("go")).toMatchObject({ stage: "completed" });
+	expect(bench.spoken()).toEqual(["user: go", "assistant: whole"]);
+	expect(bench.log.length).toBe(3);
+	const roles = bench.model.calls[1]!.context.messages.map((message) => message.role);
+	expect(roles.filter((role) => role !== "system")).toEqual(["user"]);
+});

@@ -130,12 +130,13 @@ export class Runner {
 		}
 		const opening = content ? await this.#commit(content, action) : [];
 		run.messages.push(...opening);
+		const before = this.#parts.log.leafId;
 		const turn = await this.#parts.takeTurn(opening, signal);
 		await this.#parts.log.sync();
 		run.messages.push(turn.message, ...turn.toolResults);
 		run.outcome = outcomeOf(turn, signal);
 		this.#end(run.steered.splice(0), run.outcome);
-		return this.#next(turn, signal);
+		return this.#next(turn, before, signal);
 	}
 
 	/** Takes an action and lets the gates see it; undefined when they refuse it. */
@@ -171,7 +172,7 @@ export class Runner {
 		return this.#parts.newestMessages(1);
 	}
 
-	async #next(turn: TurnOutcome, signal: AbortSignal): Promise<Step | undefined> {
+	async #next(turn: TurnOutcome, before: string | null, signal: AbortSignal): Promise<Step | undefined> {
 		const { stage } = outcomeOf(turn, signal);
 		const failed = stage !== "completed";
 		const runEnds = failed || turn.terminate || turn.toolResults.length === 0;
@@ -186,6 +187,7 @@ export class Runner {
 			case "prompt":
 				return { content: verdict.content, resume: true };
 			case "again":
+				if (verdict.dropReply) this.#parts.log.moveTo(before);
 				return { resume: true };
 			case "deliver":
 				return { lanes: verdict.lanes, resume: !runEnds };

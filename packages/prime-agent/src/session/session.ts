@@ -72,7 +72,7 @@ export class Session implements SessionPort {
 			this.#registry.reduce(entry);
 			this.emit({ type: "entry_appended", entry });
 		});
-		const shared = { log, gate: this.#gate, queue: this.#queue, registry: this.#registry };
+		const shared = { log, context: this.#context, gate: this.#gate, queue: this.#queue, registry: this.#registry };
 		this.#runner = new Runner({
 			...shared,
 			assertReady: () => this.#requireModel(),

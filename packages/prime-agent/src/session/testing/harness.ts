@@ -4,7 +4,7 @@ import type { SessionEvent } from "../../protocol/event.ts";
 import { sendPrompt } from "../../protocol/session-operations.ts";
 import type { AnyFeature } from "../host.ts";
 import { SessionLog } from "../log.ts";
-import { CLOCK, type ClockPort, type PortToken } from "../ports.ts";
+import { CLOCK, type ClockPort, MODEL, type ModelPort, type PortToken, SETTINGS, type SettingsPort } from "../ports.ts";
 import { Session } from "../session.ts";
 import { createMemoryStore, type SessionStore } from "../storage.ts";
 
@@ -38,6 +38,8 @@ export interface BenchOptions {
 	readonly log?: SessionLog;
 	readonly ports?: readonly (readonly [PortToken<unknown>, unknown])[];
 	readonly clock?: ClockPort;
+	/** By dotted path. */
+	readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** Builds a session for a test. */
@@ -46,6 +48,8 @@ export function openBench(options: BenchOptions = {}): Bench {
 	const model = scriptedModel(options.steps ?? []);
 	const clock = options.clock ?? { now: () => 0, sleep: () => Promise.resolve() };
 	const ports = new Map<string, unknown>([[CLOCK.name, clock]]);
+	ports.set(MODEL.name, { current: () => model.model, stream: model.streamFn } satisfies ModelPort);
+	ports.set(SETTINGS.name, { get: (path) => options.settings?.[path] } satisfies SettingsPort);
 	for (const [token, port] of options.ports ?? []) ports.set(token.name, port);
 	const session = new Session({
 		log,

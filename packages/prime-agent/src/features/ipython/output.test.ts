@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { CellResult } from "../../session/ports.ts";
+import { cutMiddle, MAX_OUTPUT, renderCell } from "./output.ts";
+
+const CELL: CellResult = {
+	status: "ok",
+	stdout: "",
+	stderr: "",
+	displays: [],
+	durationMs: 1,
+	kernelRestarted: false,
+	droppedBytes: 0,
+};
+
+const textOf = (cell: Partial<CellResult>) => (renderCell({ ...CELL, ...cell })[0] as { text: string }).text;
+
+test("output, rich output and the value come in the order of a notebook", () => {
+	const cell = { stdout: "a", stderr: "b\n", displays: [{ "text/plain": "c", "text/html": "<c>" }], result: "d" };
+	expect(textOf(cell)).toBe("a\n[stderr]\nb\nc\nd\n");
+});
+
+test("a cell without any output says so", () => {
+	expect(textOf({})).toBe("[no output]");
+});
+
+test("an error shows its traceback after what was printed before it", () => {
+	const error = { name: "ValueError", value: "no", traceback: ["Traceback:", "ValueError: no"] };
+	expect(textOf({ status: "error", stdout: "before\n", error })).toBe("before\nTraceback:\nValueError: no\n");
+});
+
+test.each([
+	["interrupted", "variables are kept"],
+	["timeout", "time limit"],
+	["dead", "gets a new one without the variables"],
+] as const)("a cell that ended as %s tells the model what that means", (status, words) => {
+	expect(textOf({ status })).toContain(words);
+});
+
+test("the first cell in a new kernel says that the variables are gone", () => {
+	expect(textOf({ kernelRestarted: true, stdout: "x" })).toMatch(/^\[The kernel had ended.*gone\.\]\nx\n$/);
+});
+
+test("a picture reaches the model as an image beside the text", () => {
+	const cell = { ...CELL, displays: [{ "image/png": "iVBO\nRw0=", "text/plain": "<Figure>" }] };
+	expect(renderCell(cell)).toEqual([
+		{ type: "text", text: "[image]" },
+		{ type: "image", mimeType: "image/png", data: "iVBORw0=" },
+	]);
+});
+
+test("200 KB of output are cut in the middle and the cut is counted", () => {
+	const text = textOf({ stdout: "x".repeat(200_000) });
+	expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
+	const missing = Number(/… (\d+) characters cut …/.exec(text)?.[1]);
+	expect(text.replaceAll(/[^x]/g, "").length + missing).toBeGreaterThanOrEqual(200_000);
+});
+
+test("dropped bytes are said", () => {
+	expect(textOf({ stdout: "x", droppedBytes: 7 })).toContain("[7 bytes of output were dropped]");
+});
+
+test("a cut never halves a character", () => {
+	for (let limit = 10; limit < 20; limit++) expect(cutMiddle("😀".repeat(50), limit).isWellFormed()).toBe(true);
+});

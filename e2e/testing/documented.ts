@@ -18,4 +18,39 @@ export const documentedCommands: DocumentedCommand[] = [
 		run: 'export PATH="$PWD/node_modules/node/bin:$PWD/node_modules/.bin:$PATH"; command -v vitest',
 		shows: /node_modules\/\.bin\/vitest\n$/,
 	},
+	{
+		command: './prime-agent.sh --demo -p "What is in this folder?"',
+		run: true,
+		shows: /holds \d+ files/,
+	},
+	{ command: "export ANTHROPIC_API_KEY=sk-ant-...", leftOut: "it only sets a variable" },
+	{
+		command: './prime-agent.sh -p "Summarize this repository and tell me how to run its checks."',
+		leftOut: "it needs a key; e2e/cli.test.ts runs the same against a mock",
+	},
+	{ command: './prime-agent.sh -c -p "Now run them."', leftOut: "it needs a key; e2e/cli.test.ts runs the same" },
+	{
+		command: './prime-agent.sh --provider openai --model gpt-5.4 -p "List the open TODOs by file."',
+		leftOut: "it needs a key",
+	},
+	{
+		command: "./prime-agent.sh model list",
+		run: "OPENAI_API_KEY=sk-test ./prime-agent.sh model list",
+		shows: /openai/,
+	},
+	{
+		command: 'git diff | ./prime-agent.sh -p "Review this change."',
+		run: 'git diff | ./prime-agent.sh --demo -p "Review this change."',
+		shows: /holds \d+ files/,
+	},
+	{
+		command: './prime-agent.sh -p @README.md "What is missing here?"',
+		run: './prime-agent.sh --demo -p @README.md "What is missing here?"',
+		shows: /holds \d+ files/,
+	},
+	{
+		command: './prime-agent.sh --mode json -p "List the files." > events.jsonl',
+		run: './prime-agent.sh --demo --mode json -p "List the files."',
+		shows: /^\{"type":"session"/,
+	},
 ];

@@ -55,7 +55,8 @@ class Capture:
         self.ready = select.poll()
         for fd in (*self.sources, self.wake_read):
             self.ready.register(fd, select.POLLIN)
-        output.catch_up = self.catch_up
+        output.has_low = self.has_low
+        output.read_low = self.read_low
         output.wake = self.wake
 
     def start(self):
@@ -74,7 +75,10 @@ class Capture:
             self.jobs[fd] = [name, 0]
         self.wake()
 
-    def catch_up(self):
+    def has_low(self):
+        return bool(self.poll.poll(0))
+
+    def read_low(self):
         """Takes in what descriptors 1 and 2 hold; bounded, since a background writer may never stop."""
         for fd, _ in self.poll.poll(0):
             for _ in range(16):
@@ -92,13 +96,16 @@ class Capture:
             with self.output.lock:
                 if any(fd == self.wake_read for fd, _ in ready):
                     read_some(self.wake_read)
-                self.catch_up()
+                self.output.catch_up()
                 now = time.monotonic()
                 if self.jobs and now >= next_jobs:
                     self.read_jobs()
                     next_jobs = now + JOB_TICK_S
                 if self.output.due is not None and now >= self.output.due:
                     self.output.send_live()
+                    if self.output.queue and self.output.due is None:
+                        # written while the rest was being sent
+                        self.output.due = now
 
     def read_jobs(self):
         for fd, job in list(self.jobs.items()):

@@ -4,7 +4,6 @@ import re
 
 # a line without its end is held back this long, since a carriage return could still overwrite it
 HOLD_BYTES = 1 << 16
-SPECIAL = re.compile(rb"[\r\x08\x1b]")
 # CSI (colours, cursor), OSC (titles, links), charset choice, and other two-byte sequences
 ESCAPE = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]+[0-~]|[0-Z\\-~]|)"
@@ -48,7 +47,7 @@ class Cleaner:
 
 def clean(data):
     """Whole lines as a terminal shows them."""
-    if not SPECIAL.search(data):
+    if b"\r" not in data and b"\x1b" not in data and b"\x08" not in data:
         return data
     data = data.replace(b"\r\n", b"\n")
     if b"\r" not in data and b"\x08" not in data:

@@ -3,7 +3,7 @@
 import base64
 import json
 
-from rlm.pretty import text_of
+from rlm.pretty import cut_middle, text_of
 
 METHODS = (
     ("_repr_png_", "image/png"),
@@ -34,6 +34,8 @@ def make_bundle(value):
             bundle["image/png"] = draw(value)
     if "text/plain" not in bundle:
         bundle["text/plain"] = text_of(value)
+    elif isinstance(bundle["text/plain"], str):
+        bundle["text/plain"] = cut_middle(bundle["text/plain"])
     return {mime: encode(data) for mime, data in bundle.items() if data is not None}
 
 

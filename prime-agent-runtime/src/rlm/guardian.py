@@ -22,7 +22,7 @@ KILL_GRACE_S = 3.0
 
 
 def start(run_kernel):
-    """Forks: the child becomes the kernel (`run_kernel(life_fd)`), this process watches it and never returns."""
+    """Forks: the child becomes the kernel (`run_kernel(life_fd)`); this process watches it and never returns."""
     mark = "%d-%s" % (os.getpid(), os.urandom(8).hex())
     os.environ[MARK] = mark
     for fd in (WIRE_FD, REPORT_FD):
@@ -34,7 +34,7 @@ def start(run_kernel):
         os.close(life_read)
         os.close(REPORT_FD)
         run_kernel(life_write)
-        os._exit(0)
+        return
     os.close(life_write)
     os.close(WIRE_FD)
     Guardian(pid, mark, life_read).watch()

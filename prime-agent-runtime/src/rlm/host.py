@@ -8,6 +8,9 @@ class HostError(RuntimeError):
     """The host refused or failed a request; the message is the host's."""
 
 
+HostError.__module__ = "rlm"
+
+
 class Bridge:
     """Matches requests with their answers. `deliver` is called by the thread that reads the wire."""
 

@@ -19,6 +19,10 @@ class Interrupts:
         self.held = 0
         self.pending = False
         self.last = 0.0
+        self.install()
+
+    def install(self):
+        """Puts the handler in place, also after a cell put another one there."""
         signal.signal(signal.SIGINT, self.handle)
 
     def begin(self):

@@ -30,7 +30,7 @@ def run(shim, kind, name, line, cell):
 
 
 def load(shim):
-    """One IPython shell over the kernel's own namespace; commands stay ours."""
+    """One IPython shell over the kernel's own namespace; commands and displays stay ours."""
     global _shell
     if _shell is None:
         import builtins
@@ -44,8 +44,23 @@ def load(shim):
         config.HistoryManager.enabled = False
         kept = (sys.displayhook, sys.excepthook, builtins.get_ipython, builtins.display, sys.modules["__main__"])
         module = kept[-1]
-        _shell = InteractiveShell(config=config, user_module=module, user_ns=module.__dict__)
+        _shell = InteractiveShell.instance(config=config, user_module=module, user_ns=module.__dict__)
         sys.displayhook, sys.excepthook, builtins.get_ipython, builtins.display, sys.modules["__main__"] = kept
         _shell.system = shim.system
         _shell.getoutput = shim.getoutput
+        _shell.display_pub = make_publisher(shim.displays)
     return _shell
+
+
+def make_publisher(displays):
+    """What IPython's `display()` sends its bundles to."""
+    from IPython.core.displaypub import DisplayPublisher
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data, metadata=None, **_options):
+            displays.show(data, raw=True)
+
+        def clear_output(self, wait=False):
+            """Nothing to clear: a cell's output is a record."""
+
+    return Publisher()

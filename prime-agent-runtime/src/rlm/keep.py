@@ -37,10 +37,10 @@ class Keeper:
             return
         if self.spill is not None:
             self.write_spill(data)
+        elif self.tail_bytes + len(data) > self.half and self.problem is None:
+            self.start_spill(data)
         self.tail.append(data[-self.half :] if len(data) > self.half else data)
         self.tail_bytes += len(self.tail[-1])
-        if self.tail_bytes > self.half and self.spill is None and self.problem is None:
-            self.start_spill(data)
         while self.tail_bytes - len(self.tail[0]) >= self.half:
             self.tail_bytes -= len(self.tail.popleft())
 
@@ -52,7 +52,7 @@ class Keeper:
             self.problem = str(error)
             return
         self.write_spill(bytes(self.head))
-        for piece in list(self.tail)[:-1]:
+        for piece in self.tail:
             self.write_spill(piece)
         self.write_spill(data)
 

@@ -7,9 +7,10 @@ import faulthandler
 import os
 import site
 import sys
+import threading
 import types
 
-from rlm import goal, host, magics, trace
+from rlm import goal, host, ipython, magics, trace
 from rlm.capture import Capture
 from rlm.cells import Compiler, run_parts
 from rlm.display import Displays, make_bundle
@@ -52,8 +53,6 @@ class Kernel:
         self.loop = asyncio.new_event_loop()
         self.nesting = Nesting(self.loop)
         self.interrupts = Interrupts(self.raise_or_cancel)
-        import threading
-
         self.output = Output(self.wire, threading.Lock(), self.interrupts, limit, spill, self.note_folder)
         self.bridge = host.Bridge(self.wire)
         self.compiler = Compiler()
@@ -62,6 +61,8 @@ class Kernel:
         self.task = None
         self.count = 0
         self.cancelled = False
+        self.closing = False
+        self.void = None
 
     def note(self, kind, group):
         """Tells the guardian about a process group that begins (`+`) or is gone (`-`)."""
@@ -72,10 +73,10 @@ class Kernel:
 
     def serve(self):
         """Sets the process up and runs the loop for good."""
-        faulthandler.enable(move_high(os.dup(2)))
+        faulthandler.enable(move_high(os.dup(2)), all_threads=False)
         capture = Capture(self.output)
         self.shell = Shell(self.output, capture, self.interrupts, self.note)
-        self.displays = Displays(self.wire, sys.stdout.write)
+        self.displays = Displays(self.wire, lambda text: sys.stdout.write(text))
         self.set_up_module()
         self.set_up_streams()
         neutralise(os.environ)
@@ -94,7 +95,7 @@ class Kernel:
                 "version": "%d.%d.%d" % sys.version_info[:3],
             }
         )
-        while True:
+        while not self.closing:
             try:
                 self.loop.run_forever()
             except (KeyboardInterrupt, SystemExit):
@@ -103,11 +104,23 @@ class Kernel:
                     self.cancel()
 
     def set_up_streams(self):
-        sys.stdin = sys.__stdin__ = Stdin()
-        sys.stdout = sys.__stdout__ = Stdout("stdout", 1, self.output)
-        sys.stderr = sys.__stderr__ = Stdout("stderr", 2, self.output)
-        self.displays.write_text = lambda text: sys.stdout.write(text)
+        """Puts the kernel's own streams in place."""
+        self.streams = {
+            "stdin": Stdin(),
+            "stdout": Stdout("stdout", 1, self.output),
+            "stderr": Stdout("stderr", 2, self.output),
+        }
+        for name, stream in self.streams.items():
+            setattr(sys, name, stream)
+            setattr(sys, "__%s__" % name, stream)
         builtins.input = refuse_input
+
+    def repair_streams(self):
+        """Brings a stream back that a cell removed or closed; what it put in its place stays."""
+        for name, stream in self.streams.items():
+            current = getattr(sys, name, None)
+            if current is None or getattr(current, "closed", False):
+                setattr(sys, name, stream)
 
     def set_up_module(self):
         """The module `__main__` that cells live in."""
@@ -115,7 +128,7 @@ class Kernel:
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = module
         self.namespace = module.__dict__
-        shim = magics.Shim(self.namespace, self.shell, self.output)
+        shim = magics.Shim(self.namespace, self.shell, self.output, self.displays)
         self.shim = shim
         builtins.get_ipython = lambda: shim
         builtins.display = self.displays.show
@@ -131,9 +144,12 @@ class Kernel:
         for fd in (self.wire.fd, self.life):
             os.close(fd)
 
-    def hang_up(self, _error):
-        """The owner is gone; the guardian ends what this process started."""
-        os._exit(0)
+    def hang_up(self, _error=None):
+        """Ends in the ordinary way, so that open files are written; the guardian waits only so long for it."""
+        self.closing = True
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        if self.cell is not None:
+            self.interrupts.request()
 
     def receive(self, message):
         """One message of the host, in the reading thread."""
@@ -143,10 +159,13 @@ class Kernel:
         elif op == "interrupt":
             if message["cell"] == self.cell:
                 self.interrupts.request()
+            else:
+                # it was sent while the cell was still on its way to the main thread
+                self.void = message["cell"]
         elif op == "reply":
             self.bridge.deliver(message["id"], message["ok"], message.get("value"))
         elif op == "shutdown":
-            os._exit(0)
+            self.hang_up()
 
     def start_cell(self, cell, code):
         self.cell = cell
@@ -154,6 +173,8 @@ class Kernel:
         self.cancelled = False
         self.output.begin(cell)
         self.displays.begin(cell)
+        self.interrupts.install()
+        self.repair_streams()
         work = self.run_cell(code)
         if sys.version_info >= (3, 11):
             self.task = self.loop.create_task(work, context=self.context)
@@ -164,6 +185,8 @@ class Kernel:
     async def run_cell(self, code):
         """Runs one cell; returns what `done` tells about it."""
         try:
+            if self.void == self.cell:
+                raise KeyboardInterrupt
             self.interrupts.begin()
             answer = await self.run_code(code)
             self.interrupts.end()
@@ -175,6 +198,9 @@ class Kernel:
             return failure(error)
 
     async def run_code(self, code):
+        if "IPython" in code and ipython.is_installed():
+            # code that imports its display functions expects its shell to be there
+            ipython.load(self.shim)
         magic = magics.split_cell_magic(code)
         if magic:
             value = self.shim.run_cell_magic(*magic)

@@ -18,6 +18,9 @@ class UsageError(Exception):
     """A magic that is not there, or was called wrongly."""
 
 
+UsageError.__module__ = "builtins"
+
+
 class Lines(list):
     """The output lines of `x = !cmd`; `.s` joins them by blanks, `.n` by newlines."""
 
@@ -43,7 +46,8 @@ def split_cell_magic(source):
 class Shim:
     """What `get_ipython()` returns: commands and magics."""
 
-    def __init__(self, namespace, shell, output):
+    def __init__(self, namespace, shell, output, displays):
+        self.displays = displays
         self.user_ns = namespace
         self.shell = shell
         self.output = output
@@ -66,7 +70,7 @@ class Shim:
                 pieces.append(data[: CAPTURE_BYTES - size])
             size += len(data)
 
-        code = self.shell.run("{ %s\n} 2>&1" % expand(command, caller_names()), sinks=(take, take))
+        code = self.shell.run(expand(command, caller_names()), sinks=(take, take), merge=True)
         self.user_ns["_exit_code"] = code
         notes = []
         if size > CAPTURE_BYTES:
@@ -76,8 +80,6 @@ class Shim:
         if notes:
             self.output.write("stderr", "".join(notes).encode())
         return Lines(b"".join(pieces).decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n").splitlines() or [])
-
-    getoutput_lines = getoutput
 
     def run_line_magic(self, name, line):
         """`%name line`."""

@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from collections import deque
 
 from rlm.clean import Cleaner
 from rlm.keep import Keeper, show
@@ -14,6 +15,8 @@ LIVE_FULL_BYTES = 1 << 16
 LIVE_SLOW_S = 0.2
 LIVE_SLOW_BYTES = 1 << 13
 BACKLOG = 64
+# small writes are taken in together
+BATCH_BYTES = 1 << 15
 
 
 class Live:
@@ -22,6 +25,8 @@ class Live:
     def __init__(self):
         self.pieces = []
         self.size = 0
+        # what came last when there is too much to show all of it
+        self.newest = b""
         self.sent = 0
         self.ahead = 0
 
@@ -43,8 +48,12 @@ class Output:
         self.keepers = {name: Keeper(name, limit, spill_limit, self.open_spill) for name in NAMES}
         self.live = {name: Live() for name in NAMES}
         self.due = None
-        # set by the capture: takes in what C code wrote before, and wakes the thread that sends live pieces
-        self.catch_up = lambda: None
+        # pairs (stream, bytes) in order; appending is safe from any thread and from an interrupt
+        self.queue = deque()
+        self.queued = 0
+        # set by the capture: whether C code wrote something, takes it in, wakes the thread that sends live pieces
+        self.has_low = lambda: False
+        self.read_low = lambda: None
         self.wake = lambda: None
 
     def open_spill(self, name):
@@ -57,12 +66,38 @@ class Output:
 
     def write(self, name, data):
         """Adds bytes that the running code wrote."""
-        with self.interrupts, self.lock:
-            self.catch_up()
-            self.add(name, data)
+        if self.has_low():
+            with self.interrupts, self.lock:
+                self.catch_up()
+        self.queue.append((name, data))
+        self.queued += len(data)
+        if self.queued >= BATCH_BYTES:
+            with self.interrupts, self.lock:
+                self.take_queued()
+        elif self.due is None:
+            self.due = time.monotonic() + LIVE_S
+            self.wake()
+
+    def catch_up(self):
+        """Takes in all that was written, queued first: it was queued while C code had written nothing."""
+        self.take_queued()
+        self.read_low()
+
+    def take_queued(self):
+        self.queued = 0
+        name, pieces = None, []
+        while self.queue:
+            stream, data = self.queue.popleft()
+            if stream != name and pieces:
+                self.add(name, b"".join(pieces))
+                pieces = []
+            name = stream
+            pieces.append(data)
+        if pieces:
+            self.add(name, b"".join(pieces))
 
     def add(self, name, data):
-        """The same with the lock already held."""
+        """Takes in bytes; the lock is held."""
         cleaned = self.cleaners[name].feed(data)
         if cleaned:
             self.keepers[name].add(cleaned)
@@ -75,13 +110,13 @@ class Output:
                 # the start of this line went out while it was unfinished
                 cut = min(live.ahead, len(cleaned))
                 cleaned, live.ahead = cleaned[cut:], live.ahead - cut
-            live.pieces.append(cleaned[-LIVE_FULL_BYTES:])
+            room = max(0, LIVE_FULL_BYTES - live.sent - live.size)
+            live.pieces.append(cleaned[:room])
             live.size += len(live.pieces[-1])
-            if live.sent + live.size > 2 * LIVE_FULL_BYTES:
-                live.pieces = live.pieces[-1:]
-                live.size = len(live.pieces[-1])
+            if len(cleaned) > room:
+                live.newest = cleaned[room:][-LIVE_SLOW_BYTES:]
         if self.due is None:
-            self.due = time.monotonic() + (LIVE_S if live.sent <= LIVE_FULL_BYTES else LIVE_SLOW_S)
+            self.due = time.monotonic() + (LIVE_S if live.sent < LIVE_FULL_BYTES else LIVE_SLOW_S)
             self.wake()
 
     def send_live(self):
@@ -92,15 +127,14 @@ class Output:
             return
         for name in NAMES:
             live = self.live[name]
-            data = b"".join(live.pieces)
+            data = b"".join(live.pieces) + live.newest
             held = self.cleaners[name].held
             if len(held) > live.ahead and not any(code in held for code in (b"\r", b"\x1b", b"\x08")) and is_whole(held):
                 data += held[live.ahead :]
                 live.ahead = len(held)
             live.pieces = []
             live.size = 0
-            if live.sent > LIVE_FULL_BYTES:
-                data = data[-LIVE_SLOW_BYTES:]
+            live.newest = b""
             live.sent += len(data)
             if data:
                 self.wire.send({"op": "chunk", "cell": self.cell, "stream": name, "text": show(data)})

@@ -5,14 +5,21 @@ import io
 MAX_ITEMS = 1000
 WIDTH = 88
 MAX_DEPTH = 30
-MAX_CHARS = 1 << 20
+MAX_CHARS = 1 << 16
 BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), frozenset: ("frozenset({", "})"), dict: ("{", "}")}
 
 
 def pretty(value):
     """`repr`, laid out over lines when it is long."""
-    text = Printer().show(value, 0, 0)
-    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS] + "... (%d characters)" % len(text)
+    return cut_middle(Printer().show(value, 0, 0))
+
+
+def cut_middle(text):
+    """A long text without its middle."""
+    if len(text) <= MAX_CHARS:
+        return text
+    half = MAX_CHARS // 2
+    return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - MAX_CHARS, text[-half:])
 
 
 class Printer:
@@ -74,7 +81,7 @@ def text_of(value):
         buffer = io.StringIO()
         try:
             method(value, Plain(buffer), False)
-            return buffer.getvalue()
+            return cut_middle(buffer.getvalue())
         except Exception:
             # it needs more of IPython's printer than text()
             return repr(value)

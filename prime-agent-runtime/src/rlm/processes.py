@@ -4,6 +4,7 @@ import os
 import sys
 
 COMMAND_CHARS = 200
+DEAD = (b"Z", b"X")
 
 
 def send_signal(pid, number):
@@ -21,6 +22,35 @@ def find_leftovers(mark, groups, own_pid):
     return table
 
 
+def is_group_alive(group):
+    """False when nothing of a process group is left but dead processes that nobody collected."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    if sys.platform != "linux":
+        return True
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                state, member_of, _ = read_stat(name)
+            except (OSError, ValueError, IndexError):
+                # it ended meanwhile
+                continue
+            if member_of == group and state not in DEAD:
+                return True
+    return False
+
+
+def read_stat(pid):
+    """State, process group and session of a process (Linux)."""
+    # after the last bracket: state, parent, group, session
+    fields = read_bytes(pid, "stat").rpartition(b")")[2].split()
+    return fields[0], int(fields[2]), int(fields[3])
+
+
 def read_proc(mark, groups):
     """The Linux way: the mark also finds a process that left its group and session."""
     needle = b"\0PRIME_AGENT_KERNEL_ID=" + mark.encode() + b"\0"
@@ -29,10 +59,8 @@ def read_proc(mark, groups):
         if not name.isdigit():
             continue
         try:
-            # after the last bracket: state, parent, group, session
-            fields = read_bytes(name, "stat").rpartition(b")")[2].split()
-            state, group, session = fields[0], int(fields[2]), int(fields[3])
-            if state in (b"Z", b"X"):
+            state, group, session = read_stat(name)
+            if state in DEAD:
                 continue
             # a group of ours leads its own session; the number alone could have been given to somebody else
             ours = group in groups and session == group

@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from rlm.capture import make_pipe, read_some
+from rlm.processes import is_group_alive
 
 # after the command itself has ended, how long to wait for the rest of its output
 GRACE_S = 0.25
@@ -27,6 +28,7 @@ class CommandFailed(subprocess.CalledProcessError):
 
 
 CommandFailed.__name__ = CommandFailed.__qualname__ = "CalledProcessError"
+CommandFailed.__module__ = "subprocess"
 
 
 def describe_end(code):
@@ -65,8 +67,11 @@ class Shell:
             self.programs[name] = path
         return self.programs[name]
 
-    def run(self, script, program="bash", options=(), sinks=None):
-        """Runs `script` and returns its exit code. `sinks` (stdout, stderr callables) replace the display."""
+    def run(self, script, program="bash", options=(), sinks=None, merge=False):
+        """Runs `script` and returns its exit code. `sinks` (stdout, stderr callables) replace the display.
+
+        With `merge` both streams go to the first sink, in the order in which they were written.
+        """
         if sinks is None:
             sinks = (lambda data: self.output.write("stdout", data), lambda data: self.output.write("stderr", data))
             named = ("stdout", "stderr")
@@ -74,7 +79,7 @@ class Shell:
             named = (None, None)
         with script_words(self.find(program), options, script) as words:
             with self.interrupts:
-                run = Run(words, self.note)
+                run = Run(words, self.note, merge)
             return run.finish(sinks, named, self.capture)
 
 
@@ -105,13 +110,17 @@ class script_words:
 class Run:
     """One running command."""
 
-    def __init__(self, words, note):
+    def __init__(self, words, note, merge):
         self.note = note
         out_read, out_write = make_pipe()
         err_read, err_write = make_pipe()
         try:
             self.process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=out_write, stderr=err_write, start_new_session=True
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=out_write,
+                stderr=subprocess.STDOUT if merge else err_write,
+                start_new_session=True,
             )
         except BaseException:
             os.close(out_read)
@@ -178,24 +187,24 @@ class Run:
     def stop(self, sinks):
         """Ends the whole group: INT, then TERM, then KILL; what it still says is passed on."""
         for number, step in zip((signal.SIGINT, signal.SIGTERM, signal.SIGKILL), STEP_S):
-            if not self.signal_group(number):
+            if not is_group_alive(self.group):
                 return
+            self.signal_group(number)
             deadline = time.monotonic() + step
             try:
                 ended = self.read(sinks, deadline)
-                while ended and self.signal_group(0) and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                while ended and is_group_alive(self.group) and time.monotonic() < deadline:
+                    time.sleep(0.02)
             except KeyboardInterrupt:
                 # asked again: go to the next step at once
                 continue
 
     def signal_group(self, number):
-        """False when nothing of the group is left."""
         try:
             os.killpg(self.group, number)
-            return True
         except (ProcessLookupError, PermissionError):
-            return False
+            # it ended between the look and the signal
+            return
 
     def release(self, named, capture):
         """Hands pipes that a background job still holds to the capture, and forgets a group that is gone."""
@@ -208,5 +217,5 @@ class Run:
         if self.ended is not None:
             os.close(self.ended)
             self.ended = None
-        if self.process.poll() is not None and not self.signal_group(0):
+        if self.process.poll() is not None and not is_group_alive(self.group):
             self.note(b"-", self.group)

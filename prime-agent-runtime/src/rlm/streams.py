@@ -8,6 +8,9 @@ class NoInput(EOFError):
     """There is nobody to answer."""
 
 
+NoInput.__module__ = "builtins"
+
+
 NO_INPUT = (
     "nobody can type here: this kernel has no keyboard. Put the value into a variable or a file, "
     "or pass it to the command as an argument."

@@ -5,7 +5,7 @@ import sysconfig
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MAX_FRAMES = 24
+MAX_FRAMES = 16
 MAX_VALUE = 1 << 14
 LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
@@ -25,31 +25,34 @@ def describe(error):
 def format_lines(error):
     """Plain lines, outermost frame first, with causes."""
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
-    trim(report, set())
-    text = "".join(report.format())
-    return text.rstrip("\n").split("\n")
+    left_out = trim(report, set())
+    lines = "".join(report.format()).rstrip("\n").split("\n")
+    if left_out:
+        lines.insert(1, "  [%d frames in the middle are left out]" % left_out)
+    return lines
 
 
 def trim(report, seen):
-    """Drops the kernel's own frames and the middle of library frames, in this exception and all it came from."""
+    """Drops the kernel's own frames and the middle of library frames, in this exception and all it came from.
+
+    Returns how many of the user's frames had to go as well.
+    """
     if report is None or id(report) in seen:
-        return
+        return 0
     seen.add(id(report))
-    report.stack = traceback.StackSummary.from_list(choose_frames(list(report.stack)))
-    trim(report.__cause__, seen)
-    trim(report.__context__, seen)
-    for inner in getattr(report, "exceptions", None) or ():
-        trim(inner, seen)
+    frames = choose_frames(list(report.stack))
+    left_out = max(0, len(frames) - MAX_FRAMES)
+    if left_out:
+        frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
+    report.stack = traceback.StackSummary.from_list(frames)
+    inner = (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ()))
+    return left_out + sum(trim(each, seen) for each in inner)
 
 
 def choose_frames(frames):
     """The user's frames and the innermost one."""
     frames = [frame for frame in frames if not frame.filename.startswith(HERE + os.sep)]
-    kept = [frame for position, frame in enumerate(frames) if position == len(frames) - 1 or is_users(frame)]
-    if len(kept) > MAX_FRAMES:
-        half = MAX_FRAMES // 2
-        kept = kept[:half] + kept[-half:]
-    return kept
+    return [frame for position, frame in enumerate(frames) if position == len(frames) - 1 or is_users(frame)]
 
 
 def is_users(frame):

@@ -14,6 +14,9 @@ class MisplacedMagic(SyntaxError):
     """A cell magic that is not on the first line."""
 
 
+MisplacedMagic.__module__ = "builtins"
+
+
 def transform(source):
     """Python source with as many lines as the cell."""
     lines = source.split("\n")

@@ -1,5 +1,4 @@
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../platform/paths.ts";
 
 /** What a kernel gets, and the names of what it does not get. */
 export interface FilteredEnvironment {
@@ -29,7 +28,7 @@ const PROVIDERS = [
 	"MOONSHOT",
 	"OPENROUTER",
 	"PERPLEXITY",
-	"PRIME_INTELLECT",
+	"PRIME",
 	"TOGETHER",
 	"XAI",
 	"ZAI",

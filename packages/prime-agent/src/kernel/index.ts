@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Environment } from "../platform/paths.ts";
 import type { ClockPort, KernelPort } from "../session/ports.ts";
 import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
 import { systemClock } from "./clock.ts";
-import { type Environment, filterEnvironment } from "./environment.ts";
+import { filterEnvironment } from "./environment.ts";
 import { type Attempt, KernelUnavailable } from "./errors.ts";
 import { listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
@@ -27,8 +28,6 @@ export interface KernelOptions {
 	readonly cwd: string;
 	readonly env: Environment;
 	readonly settings?: KernelSettings | undefined;
-	/** Folder of the program's own data; its `kernel-venv` is tried first. */
-	readonly agentDir?: string | undefined;
 	/** Folder that holds the Python package `rlm`; found beside the source or the bundle when not given. */
 	readonly runtimeDir?: string | undefined;
 	readonly clock?: ClockPort | undefined;
@@ -74,8 +73,7 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	}
 	const runtimeDir = options.runtimeDir ?? findRuntime();
 	const attempts: Attempt[] = [];
-	const search = { env: options.env, python: settings.python, agentDir: options.agentDir };
-	for (const candidate of listCandidates(search)) {
+	for (const candidate of listCandidates({ env: options.env, python: settings.python })) {
 		const launched = await launchBuiltin(candidate, { ...link, runtimeDir, limits });
 		if ("link" in launched) return launched.link;
 		attempts.push({ python: candidate.python, lacked: launched.lacked });

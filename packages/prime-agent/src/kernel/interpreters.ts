@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Environment } from "./environment.ts";
+import { agentFolder, type Environment, homeFolder } from "../platform/paths.ts";
 
 /** An interpreter to try. `explicit`: the user named it; `managed`: ours; `installed`: found on the machine. */
 export interface Candidate {
@@ -13,8 +13,6 @@ export interface InterpreterSearch {
 	readonly env: Environment;
 	/** The interpreter of the settings; the environment's is stronger. */
 	readonly python?: string | undefined;
-	/** Folder of the program's own data, whose `kernel-venv` is the managed environment. */
-	readonly agentDir?: string | undefined;
 }
 
 const MINORS = [14, 13, 12, 11, 10];
@@ -37,14 +35,10 @@ export function listCandidates(search: InterpreterSearch): readonly Candidate[] 
 	return [...managed, ...installed];
 }
 
-function listManaged({ env, agentDir }: InterpreterSearch): readonly string[] {
+function listManaged({ env }: InterpreterSearch): readonly string[] {
 	if (env.PRIME_AGENT_KERNEL_VENV) return [join(env.PRIME_AGENT_KERNEL_VENV, "bin", "python")];
-	const home = env.HOME ?? "";
-	const own = agentDir ?? (home && join(home, ".prime", "agent"));
-	const data = env.XDG_DATA_HOME || (home && join(home, ".local", "share"));
-	return [own && join(own, "kernel-venv"), data && join(data, "prime-agent", "kernel-venv")]
-		.filter((folder) => folder !== "")
-		.map((folder) => join(folder, "bin", "python"));
+	const data = env.XDG_DATA_HOME || join(homeFolder(env), ".local", "share");
+	return [agentFolder(env), join(data, "prime-agent")].map((folder) => join(folder, "kernel-venv", "bin", "python"));
 }
 
 function listInstalled(env: Environment): readonly string[] {

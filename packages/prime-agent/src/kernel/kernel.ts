@@ -1,3 +1,4 @@
+import { ignore } from "../lib/ignore.ts";
 import type {
 	CellOptions,
 	CellResult,
@@ -24,7 +25,7 @@ export interface QueuedKernelOptions {
 type StopReason = "interrupted" | "timeout";
 
 /** Cells one at a time over a kernel process that is started when needed and replaced when it has ended. */
-export class QueuedKernel implements KernelPort {
+export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	readonly #options: QueuedKernelOptions;
 	readonly #closing = new AbortController();
 	#handler: HostRequestHandler | undefined;
@@ -40,8 +41,7 @@ export class QueuedKernel implements KernelPort {
 
 	prewarm(): void {
 		if (this.#disposed) return;
-		// a failure shows at the next execute, which starts anew
-		this.#connect().catch(() => undefined);
+		this.#connect().catch((error) => ignore(error, "the next cell starts the kernel anew and reports what is wrong"));
 	}
 
 	serve(handler: HostRequestHandler): void {
@@ -72,7 +72,7 @@ export class QueuedKernel implements KernelPort {
 
 	async #close(): Promise<void> {
 		this.#closing.abort(new KernelClosed());
-		const link = this.#link ?? (await this.#starting?.catch(() => undefined));
+		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();
 	}
 

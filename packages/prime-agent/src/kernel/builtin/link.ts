@@ -172,7 +172,16 @@ export class BuiltinLink implements KernelLink {
 
 function describeEnd(code: unknown, signal: unknown, complaint: string): string {
 	const how = typeof signal === "string" ? `was killed by ${signal}` : `ended with exit code ${String(code)}`;
-	return `The kernel process ${how}.${complaint ? `\n${complaint}` : ""}`;
+	const known = shorten(complaint);
+	return `The kernel process ${how}.${known ? `\n${known}` : ""}`;
+}
+
+/** A crash report without the frames that lie outside the cells. */
+function shorten(complaint: string): string {
+	const lines = complaint
+		.split("\n")
+		.filter((line) => line !== "" && (!line.startsWith("  File ") || line.includes('"<cell ')));
+	return lines.slice(-20).join("\n");
 }
 
 function readJob(value: unknown): LeftoverJob {

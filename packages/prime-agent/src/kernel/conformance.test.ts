@@ -1,0 +1,39 @@
+import { describe, it } from "vitest";
+import { Bench, type Capability, type KernelCase } from "./testing/bench.ts";
+import { CELLS } from "./testing/cells.ts";
+import { COMMANDS } from "./testing/commands.ts";
+import { INTERRUPTS } from "./testing/interrupts.ts";
+import { OUTPUT } from "./testing/output.ts";
+
+interface Backend {
+	readonly name: "builtin" | "ipykernel";
+	readonly can: readonly Capability[];
+}
+
+const BACKENDS: readonly Backend[] = [
+	{ name: "builtin", can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"] },
+];
+
+const AREAS: readonly [string, readonly KernelCase[]][] = [
+	["cells", CELLS],
+	["commands", COMMANDS],
+	["output", OUTPUT],
+	["interrupts", INTERRUPTS],
+];
+
+for (const backend of BACKENDS) {
+	for (const [area, cases] of AREAS) {
+		describe.concurrent(`${backend.name} kernel, ${area}`, () => {
+			for (const { title, needs = [], run } of cases) {
+				it.skipIf(needs.some((need) => !backend.can.includes(need)))(title, async () => {
+					const bench = await Bench.create(backend.name);
+					try {
+						await run(bench);
+					} finally {
+						await bench.close();
+					}
+				});
+			}
+		});
+	}
+}

@@ -63,7 +63,7 @@ function compose(
 		appendSystemPrompt: request.appendSystemPrompt,
 		contextFiles: request.contextFiles,
 		tools: request.tools,
-		kernel: { env, agentDir, settings: request.settings.kernel },
+		kernel: { env, settings: request.settings.kernel },
 		...(request.systemPrompt === undefined ? {} : { systemPrompt: request.systemPrompt }),
 		...(thinkingLevel === undefined ? {} : { thinkingLevel: thinkingLevel as ThinkingLevel }),
 	});

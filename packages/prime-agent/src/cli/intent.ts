@@ -1,6 +1,6 @@
 import { COMMANDS, type Command, PLANNED_COMMANDS, RUN } from "./commands.ts";
 import { UsageError } from "./errors.ts";
-import { type Arguments, findWords, nearest, optionValue, parseArguments } from "./parse.ts";
+import { type Arguments, findWords, optionValue, parseArguments, suggest } from "./parse.ts";
 
 /** Which saved session a run belongs to. */
 export type SessionChoice =
@@ -92,8 +92,7 @@ function unknownCommand(word: string): UsageError {
 		return new UsageError(`The command "${word}" is not there yet. Run "prime-agent --help" for those that are.`);
 	}
 	const names = [...new Set([...COMMANDS.map((command) => command.words[0]!), ...PLANNED_COMMANDS])];
-	const [near] = nearest(word, names);
-	const hint = near ? `Did you mean "${near}"? ` : "";
+	const hint = suggest(word, names);
 	return new UsageError(
 		`Unknown command "${word}". ${hint}Run "prime-agent help" for all commands; to send it as a prompt: prime-agent -p "${word}".`,
 	);

@@ -31,8 +31,7 @@ export function parseArguments(argv: readonly string[], groups: readonly OptionG
 		if (token.kind === "option-terminator") isLiteral = true;
 		else if (token.kind === "positional") words.push({ text: token.value, isLiteral });
 		else {
-			const option = table.find(({ name }) => name === token.name);
-			if (!option) throw unknownOption(token.rawName, table);
+			const option = findOption(token, table);
 			const value = checkValue(option, token, table);
 			options.set(option.name, option.isRepeatable ? [...(options.get(option.name) ?? []), value] : [value]);
 		}
@@ -42,7 +41,7 @@ export function parseArguments(argv: readonly string[], groups: readonly OptionG
 
 /**
  * The first word of a command line, whatever the command, and whether it runs a prompt without a person at the screen.
- * @throws {UsageError} on an option that no command knows.
+ * @throws {UsageError} on an option that no command knows, and on a value that it cannot have.
  */
 export function findWords(argv: readonly string[]): { first: string | undefined; isHeadless: boolean } {
 	const tokens = tokenize(argv, ALL_OPTIONS);
@@ -51,8 +50,10 @@ export function findWords(argv: readonly string[]): { first: string | undefined;
 	for (const token of tokens) {
 		if (token.kind === "option-terminator") break;
 		if (token.kind === "positional") first ??= token.value;
-		else if (token.name === "print") isHeadless = true;
-		else if (!ALL_OPTIONS.some(({ name }) => name === token.name)) throw unknownOption(token.rawName, ALL_OPTIONS);
+		else {
+			checkValue(findOption(token, ALL_OPTIONS), token, ALL_OPTIONS);
+			if (token.name === "print") isHeadless = true;
+		}
 	}
 	return { first, isHeadless };
 }
@@ -128,19 +129,21 @@ function isOption(text: string, table: readonly Option[]): boolean {
 	return table.some((option) => name === `--${option.name}` || (option.short && name === `-${option.short}`));
 }
 
-function unknownOption(rawName: string, table: readonly Option[]): UsageError {
-	const names = table.map((option) => `--${option.name}`);
-	const [near] = nearest(rawName, names);
-	const hint = near ? `Did you mean ${near}? ` : "";
-	return new UsageError(`Unknown option: ${rawName}. ${hint}Run "prime-agent --help" for all options.`);
+function findOption(token: OptionToken, table: readonly Option[]): Option {
+	const option = table.find(({ name }) => name === token.name);
+	if (option) return option;
+	const hint = suggest(
+		token.rawName,
+		table.map(({ name }) => `--${name}`),
+	);
+	throw new UsageError(`Unknown option: ${token.rawName}. ${hint}Run "prime-agent --help" for all options.`);
 }
 
-/** The words that are near enough to be meant, nearest first. */
-export function nearest(wanted: string, words: readonly string[]): string[] {
+/** A question that names the words that are nearest, if any is near enough to be meant; ends in a blank. */
+export function suggest(wanted: string, words: readonly string[]): string {
 	const limit = Math.max(1, Math.floor(wanted.length / 3));
-	return words
-		.map((word) => ({ word, distance: editDistance(wanted, word) }))
-		.filter(({ distance }) => distance <= limit)
-		.sort((a, b) => a.distance - b.distance)
-		.map(({ word }) => word);
+	const distances = words.map((word) => editDistance(wanted, word));
+	const least = Math.min(...distances);
+	const near = words.filter((_, index) => distances[index] === least && least <= limit);
+	return near.length === 0 ? "" : `Did you mean ${near.map((word) => `"${word}"`).join(" or ")}? `;
 }

@@ -18,16 +18,17 @@ export interface LocalServer {
 /** Asks the usual ports of this machine which models they serve; whoever does not answer at once is not there. */
 export async function findLocalServers(
 	servers: readonly { readonly name: string; readonly port: number }[] = SERVERS,
+	withinMs = ANSWER_WITHIN_MS,
 ): Promise<readonly LocalServer[]> {
-	const found = await Promise.all(servers.map(askServer));
+	const found = await Promise.all(servers.map(({ name, port }) => askServer(name, port, withinMs)));
 	return found.filter((server) => server !== undefined);
 }
 
-async function askServer({ name, port }: { name: string; port: number }): Promise<LocalServer | undefined> {
+async function askServer(name: string, port: number, withinMs: number): Promise<LocalServer | undefined> {
 	const baseUrl = `http://127.0.0.1:${port}/v1`;
 	try {
 		const response = await fetch(`${baseUrl}/models`, {
-			signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+			signal: AbortSignal.timeout(withinMs),
 			redirect: "error",
 		});
 		const body = (await response.json()) as { data?: { id?: unknown }[] };

@@ -17,7 +17,6 @@ export class ModelRegistry {
 	readonly #keys: KeyChain;
 	readonly #file: ModelsFile;
 	readonly #catalogs = new Map<string, Promise<Catalog>>();
-	readonly #loaded = new Map<string, Catalog>();
 
 	private constructor(env: Environment, keys: KeyChain, file: ModelsFile) {
 		this.#env = env;
@@ -62,11 +61,6 @@ export class ModelRegistry {
 	async find(provider: string, id: string): Promise<Model<Api> | undefined> {
 		const canonical = this.canonical(provider);
 		return canonical === undefined ? undefined : (await this.models(canonical))[id];
-	}
-
-	/** The model if its provider's models were asked for before, otherwise undefined. */
-	findLoaded(provider: string, id: string): Model<Api> | undefined {
-		return this.#loaded.get(this.canonical(provider) ?? provider)?.[id];
 	}
 
 	/** The model to take where only the provider is known, or undefined where the choice is a person's. */
@@ -138,7 +132,6 @@ export class ModelRegistry {
 			});
 		}
 		if (settings) applySettings(provider, settings, models);
-		this.#loaded.set(provider, models);
 		return models;
 	}
 }

@@ -15,13 +15,27 @@ export async function runJson(
 ): Promise<string | undefined> {
 	const { type, version, id, timestamp, cwd, rlmDepth } = connection.header;
 	let flushed = write(output, { type, version, id, timestamp, cwd, rlmDepth });
+	const waiting = new WaitingTexts();
 	const onEvent = (event: SessionEvent) => {
+		if (event.type === "session_action_update" && !waiting.hasChanged(event)) return;
 		const line = toLine(event);
 		if (line) flushed = write(output, line);
 	};
 	const { failure } = await runHeadless(connection, prompt, onEvent, signal);
 	await flushed;
 	return failure;
+}
+
+/** Knows whether the texts that wait for delivery changed; the prompt's own way through the queue is no news. */
+class WaitingTexts {
+	#shown = "[[],[]]";
+
+	hasChanged({ actions }: Extract<SessionEvent, { type: "session_action_update" }>): boolean {
+		const texts = JSON.stringify(actions.active ? [actions.steering, actions.followUps] : [[], []]);
+		const isNew = texts !== this.#shown;
+		this.#shown = texts;
+		return isNew;
+	}
 }
 
 /** Writes one whole line; resolves when the stream has taken it, or has lost its reader. */

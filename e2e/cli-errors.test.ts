@@ -1,0 +1,77 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { reply } from "@prime-agent/testkit";
+import { expect, it } from "vitest";
+import { setUpCli } from "./cli-harness.ts";
+
+it.each([
+	[["stauts"], 'Unknown command "stauts". Did you mean "status"?'],
+	[["help", "bogus"], 'Unknown command "bogus".'],
+	[["hi"], 'Unknown command "hi".'],
+	[["status"], 'The command "status" is not there yet.'],
+	[["--daemon-socket", "X", "list"], "Unknown option: --daemon-socket."],
+	[["--bogus"], "Unknown option: --bogus."],
+	[["--bogus", "-p", "hi"], "Unknown option: --bogus."],
+	[["--mode", "bogus"], 'Unknown mode "bogus" for --mode: use text, json.'],
+	[["--mode", "bogus", "-p", "hi"], 'Unknown mode "bogus" for --mode: use text, json.'],
+	[["-p", "--tools", "nope"], 'There is no tool "nope". Known tools: ipython.'],
+	[["-p", "--tools", "nope", "hi"], 'There is no tool "nope". Known tools: ipython.'],
+	[["-p", "--thinking", "bogus", "hi"], 'Unknown level "bogus" for --thinking'],
+	[["-p"], "There is no prompt."],
+	[["--mode", "json"], "There is no prompt."],
+	[["-p", "--session-dir"], "Option --session-dir needs a value: --session-dir <dir>."],
+	[["--resume", "nope"], "No session found matching 'nope'."],
+	[["-p", "--resume", "nope", "hi"], "No session found matching 'nope'."],
+	[["-p", "--continue", "hi"], "There is no session of "],
+	[
+		["-p", "--model", "nope/none", "hi"],
+		'Model "nope/none" not found. Use "prime-agent model list" to see available models.',
+	],
+	[["-p", "--provider", "openai", "hi"], "No API key found for openai."],
+	[["-p", "--api-key", "k", "hi"], "--api-key requires a model to be specified"],
+	[["-p", "--cwd", "gone", "hi"], "gone is not a folder (--cwd)."],
+	[["-p", "@gone", "hi"], "does not exist."],
+	[[], "The interactive mode is not there yet. Run a prompt with -p: prime-agent -p"],
+	[["do this for me"], "The interactive mode is not there yet."],
+	[["/login"], "The interactive mode is not there yet."],
+])("fails for %j with what to do, and asks no model", async (argv, message) => {
+	const { run, server } = await setUpCli();
+	const result = await run(argv);
+	expect(result).toMatchObject({ code: 1, stdout: "" });
+	expect(result.stderr).toContain(`Error: `);
+	expect(result.stderr).toContain(message);
+	expect(server.requests).toHaveLength(0);
+});
+
+it.each([["--version"], ["--help"], ["help"], ["model", "list", "--help"]])(
+	"answers %s %s %s on stdout and touches nothing",
+	async (...argv) => {
+		const { run, home, server } = await setUpCli({ model: "none" });
+		const before = await readdir(home.path, { recursive: true });
+		const result = await run(argv);
+		expect(result).toMatchObject({ code: 0, stderr: "" });
+		expect(result.stdout).toMatch(argv[0] === "--version" ? /^\d+\.\d+\.\d+\n$/ : /^Usage: prime-agent /);
+		expect(await readdir(home.path, { recursive: true })).toEqual(before);
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
+it("says what to do when there is no model at all", async () => {
+	const { run } = await setUpCli({ model: "none" });
+	const result = await run(["-p", "hi"]);
+	expect(result).toMatchObject({ code: 1, stdout: "" });
+	expect(result.stderr).toMatch(/^Error: No models available\. Use \/login .* ANTHROPIC_API_KEY/);
+});
+
+it("reports broken files on stderr, keeps them, and works all the same", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	server.script(reply({ text: "fine" }));
+	await writeFile(join(agentFolder, "settings.json"), "{ broken");
+	await writeFile(join(agentFolder, "auth.json"), "{ broken", { mode: 0o600 });
+	const result = await run(["-p", "hi"]);
+	expect(result).toMatchObject({ code: 0, stdout: "fine\n" });
+	expect(result.stderr).toBe(
+		`Warning: ${agentFolder}/settings.json is not used: it is not valid JSON. The file is kept as it is.\n` +
+			`Warning: ${agentFolder}/auth.json is not used: it is not valid JSON.\n`,
+	);
+});

@@ -1,0 +1,137 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { tempHome } from "@prime-agent/testkit";
+import { expect, it, onTestFinished } from "vitest";
+import { Credentials } from "./credentials.ts";
+
+const query = { provider: "acme", variables: ["ACME_TOKEN", "ACME_API_KEY"] };
+
+async function setUp(options: { auth?: object | string; env?: Record<string, string>; now?: number } = {}) {
+	const home = await tempHome();
+	onTestFinished(() => home.dispose());
+	const agentFolder = join(home.path, "agent");
+	await mkdir(agentFolder);
+	const path = join(agentFolder, "auth.json");
+	if (options.auth !== undefined) {
+		const text = typeof options.auth === "string" ? options.auth : JSON.stringify(options.auth);
+		await writeFile(path, text, { mode: 0o600 });
+	}
+	const env = { ...home.env, ...options.env };
+	const keys = new Credentials({ agentFolder, env, now: () => options.now ?? 1_000 });
+	return { keys, path, home };
+}
+
+it("prefers the key of this run to the stored one, and the stored one to the environment", async () => {
+	const { keys } = await setUp({
+		auth: { acme: { type: "api_key", key: "stored" } },
+		env: { ACME_API_KEY: "environment" },
+	});
+	expect(await keys.resolve(query)).toEqual({
+		apiKey: "stored",
+		env: {},
+		status: { source: "stored", label: "auth.json" },
+	});
+	keys.setRuntimeKey("acme", "runtime");
+	expect((await keys.resolve(query))?.apiKey).toBe("runtime");
+});
+
+it("takes the first variable that is set and names it", async () => {
+	const { keys } = await setUp({ env: { ACME_API_KEY: "second", ACME_TOKEN: "" } });
+	expect(await keys.resolve(query)).toMatchObject({
+		apiKey: "second",
+		status: { source: "environment", label: "ACME_API_KEY" },
+	});
+});
+
+it("falls back to the key of models.json, then to none where the provider needs none", async () => {
+	const { keys } = await setUp();
+	expect(await keys.resolve({ ...query, fallback: "literal", keyless: true })).toMatchObject({
+		apiKey: "literal",
+		status: { source: "fallback" },
+	});
+	expect(await keys.resolve({ ...query, keyless: true })).toMatchObject({
+		apiKey: undefined,
+		status: { source: "keyless" },
+	});
+	expect(await keys.resolve(query)).toBeUndefined();
+});
+
+it("prefers environment and Prime's own file for Prime Inference", async () => {
+	const prime = { provider: "prime-inference", variables: ["PRIME_API_KEY"], primeOrder: true };
+	const auth = { "prime-inference": { type: "api_key", key: "stored" } };
+	const { keys, home } = await setUp({ auth });
+	await mkdir(join(home.path, ".prime"));
+	await writeFile(join(home.path, ".prime", "config.json"), JSON.stringify({ api_key: "of the command line" }));
+	expect(await keys.resolve(prime)).toMatchObject({ apiKey: "of the command line", status: { source: "prime_cli" } });
+	const { keys: second } = await setUp({ auth, env: { PRIME_API_KEY: "environment" } });
+	expect((await second.resolve(prime))?.apiKey).toBe("environment");
+});
+
+it("does not let the environment step in for an expired login", async () => {
+	const { keys } = await setUp({
+		auth: { acme: { type: "oauth", access: "token", refresh: "r", expires: 500 } },
+		env: { ACME_API_KEY: "bills" },
+		now: 1_000,
+	});
+	await expect(keys.resolve(query)).rejects.toThrow("/login");
+	expect(await keys.status(query)).toEqual({ source: "stale", label: "expired" });
+});
+
+it("uses the token of a login that is still good", async () => {
+	const { keys } = await setUp({ auth: { acme: { type: "oauth", access: "token", expires: 2_000 } }, now: 1_000 });
+	expect((await keys.resolve(query))?.apiKey).toBe("token");
+});
+
+it("finds a key under another name of the provider", async () => {
+	const { keys } = await setUp({ auth: { "acme-old": { type: "api_key", key: "k" } } });
+	expect((await keys.resolve({ ...query, aliases: ["acme-old"] }))?.apiKey).toBe("k");
+});
+
+it("sees the credentials of a cloud's tools without a key", async () => {
+	const { keys } = await setUp({ env: { AWS_PROFILE: "work" } });
+	expect(await keys.resolve({ provider: "bedrock", variables: [], ambient: "aws" })).toMatchObject({
+		apiKey: undefined,
+		status: { source: "environment", label: "AWS_PROFILE" },
+	});
+});
+
+it("runs the command of a stored key once, and that of models.json for each request", async () => {
+	const { keys, home } = await setUp({ auth: { acme: { type: "api_key", key: '!printf x >> "$HOME/a"; echo k' } } });
+	expect((await keys.resolve(query))?.apiKey).toBe("k");
+	await keys.resolve(query);
+	expect(await readFile(join(home.path, "a"), "utf8")).toBe("x");
+	const other = { provider: "other", variables: [], fallback: '!printf x >> "$HOME/b"; echo k' };
+	await keys.resolve(other);
+	await keys.resolve(other);
+	expect(await readFile(join(home.path, "b"), "utf8")).toBe("xx");
+});
+
+it("asks a command again after it has failed", async () => {
+	const { keys } = await setUp({
+		auth: { acme: { type: "api_key", key: '!test -e "$HOME/c" && echo k || { touch "$HOME/c"; exit 1; }' } },
+	});
+	await expect(keys.resolve(query)).rejects.toThrow("exit code 1");
+	expect((await keys.resolve(query))?.apiKey).toBe("k");
+});
+
+it("runs no command to tell where a key comes from", async () => {
+	const { keys, home } = await setUp({ auth: { acme: { type: "api_key", key: '!touch "$HOME/ran"; echo k' } } });
+	expect(await keys.status(query)).toEqual({ source: "stored", label: "auth.json" });
+	await expect(readFile(join(home.path, "ran"))).rejects.toThrow("ENOENT");
+});
+
+it("warns about a file that others can read, and about entries that are no credentials", async () => {
+	const { keys, path } = await setUp({ auth: { bad: { type: "api_key" }, acme: { type: "api_key", key: "k" } } });
+	await chmod(path, 0o644);
+	expect(await keys.warnings()).toEqual([
+		`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`,
+		`${path}: the entry of "bad" is not a credential and is not used.`,
+	]);
+	expect((await keys.resolve(query))?.apiKey).toBe("k");
+});
+
+it("quotes nothing of a file that is not JSON", async () => {
+	const { keys, path } = await setUp({ auth: '{"acme": {"key": "sk-secret' });
+	expect(await keys.warnings()).toEqual([`${path} is not used: it is not valid JSON.`]);
+	expect(await keys.resolve(query)).toBeUndefined();
+});

@@ -1,0 +1,35 @@
+import { PassThrough } from "node:stream";
+import { expect, it, vi } from "vitest";
+import { isPiped, readPiped } from "./piped-input.ts";
+
+const never = new AbortController().signal;
+
+it("joins characters that were split over chunks", async () => {
+	const stream = new PassThrough();
+	const text = readPiped(stream, () => undefined, never);
+	const bytes = Buffer.from("a€b");
+	stream.write(bytes.subarray(0, 2));
+	stream.end(bytes.subarray(2));
+	expect(await text).toBe("a€b");
+});
+
+it("tells once that it waits when nothing comes", async () => {
+	const stream = new PassThrough();
+	const onSilence = vi.fn();
+	const text = readPiped(stream, onSilence, never, 1);
+	await vi.waitFor(() => expect(onSilence).toHaveBeenCalledOnce());
+	stream.end("late");
+	expect(await text).toBe("late");
+	expect(onSilence).toHaveBeenCalledOnce();
+});
+
+it("stops to wait when it is aborted", async () => {
+	const controller = new AbortController();
+	const text = readPiped(new PassThrough(), () => undefined, controller.signal);
+	controller.abort(new Error("Stopped."));
+	await expect(text).rejects.toThrow("Stopped.");
+});
+
+it("takes a closed descriptor for no input", () => {
+	expect(isPiped(9_999)).toBe(false);
+});

@@ -1,0 +1,94 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { normalizeContext } from "@earendil-works/pi-ai";
+import { guardStream } from "@prime-agent/loop";
+import { type ModelServer, raw, reply, startChatServer } from "@prime-agent/testkit";
+import { expect, it, onTestFinished } from "vitest";
+import { Credentials } from "../auth/credentials.ts";
+import { ModelRegistry } from "./registry.ts";
+import { createStream } from "./stream.ts";
+
+async function ask(server: ModelServer, provider: object, env: Record<string, string> = {}) {
+	const folder = await mkdtemp(join(tmpdir(), "prime-agent-stream-"));
+	onTestFinished(() => rm(folder, { recursive: true, force: true }));
+	await mkdir(folder, { recursive: true });
+	const written = { baseUrl: server.baseUrl, api: "openai-completions", models: [{ id: "m" }], ...provider };
+	await writeFile(join(folder, "models.json"), JSON.stringify({ providers: { local: written } }));
+	const keys = new Credentials({ agentFolder: folder, env });
+	const registry = await ModelRegistry.open({ agentFolder: folder, env, keys });
+	const stream = createStream({
+		registry,
+		env,
+		userAgent: "prime-agent/test",
+		guard: (streamFn) => guardStream({ streamFn }),
+	});
+	const context = normalizeContext({ messages: [{ role: "user", content: "hi", timestamp: 0 }] });
+	const model = await registry.find("local", "m");
+	return (await stream(model!, context)).result();
+}
+
+async function start(): Promise<ModelServer> {
+	const server = await startChatServer();
+	onTestFinished(() => server.close());
+	return server;
+}
+
+it("sends the key and the program's own name", async () => {
+	const server = await start();
+	server.script(reply({ text: "hello" }));
+	const message = await ask(server, { apiKey: "sk-of-the-file" });
+	expect(message).toMatchObject({ stopReason: "stop", content: [{ type: "text", text: "hello" }] });
+	expect(server.requests[0]?.headers).toMatchObject({
+		authorization: "Bearer sk-of-the-file",
+		"user-agent": "prime-agent/test",
+	});
+});
+
+it("sends no authorization to a server that has no key", async () => {
+	const server = await start();
+	server.script(reply({ text: "hello" }));
+	expect((await ask(server, {})).stopReason).toBe("stop");
+	expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+});
+
+it("sends the headers of models.json with their values resolved", async () => {
+	const server = await start();
+	server.script(reply({ text: "hello" }));
+	await ask(
+		server,
+		{ headers: { "x-team": "TEAM", "x-made": "!echo made" } },
+		{ TEAM: "blue", PATH: process.env.PATH! },
+	);
+	expect(server.requests[0]?.headers).toMatchObject({ "x-team": "blue", "x-made": "made" });
+});
+
+it("asks only once when the server fails: retries belong to the session", async () => {
+	const server = await start();
+	server.script(raw({ status: 500, body: { error: { message: "broken" } } }), reply({ text: "late" }));
+	expect((await ask(server, { apiKey: "k" })).stopReason).toBe("error");
+	expect(server.requests).toHaveLength(1);
+});
+
+it("says once how to renew refused credentials, and never shows the key", async () => {
+	const server = await start();
+	const key = "sk-canary-1234567890";
+	server.script(raw({ status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }));
+	const message = await ask(server, { apiKey: key });
+	expect(message.errorMessage).toMatch(/401[\s\S]*\n\nRun \/login to update credentials\.$/);
+	expect(message.errorMessage?.match(/\/login/g)).toHaveLength(1);
+	expect(JSON.stringify(message)).not.toContain(key);
+});
+
+it("does not talk of credentials when something else failed", async () => {
+	const server = await start();
+	server.script(raw({ status: 500, body: { error: { message: "broken" } } }));
+	expect((await ask(server, { apiKey: "k" })).errorMessage).not.toContain("/login");
+});
+
+it("names the apis there are when a model has another", async () => {
+	const server = await start();
+	const message = await ask(server, { api: "soap" });
+	expect(message.errorMessage).toMatch(/Unknown api "soap" in models\.json\. Known: anthropic-messages, /);
+	expect(server.requests).toHaveLength(0);
+});

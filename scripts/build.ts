@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { takeBuiltinsLazily } from "./builtins.ts";
 import { readCommit } from "./commit.ts";
+import { type MergeOptions, mergeChunks } from "./merge.ts";
 
 // dist/
 //   main.js        names the current build and starts it; replacing this one file is what switches builds
@@ -27,6 +29,20 @@ const carried: Record<string, [from: string, to: string][]> = {
 	panes: [["packages/panes/skills", "skills"]],
 };
 
+/** Lazy entries that are loaded together on a start that people wait for, by the file that they go into. */
+const together: Record<string, Record<string, string[]>> = {
+	"prime-agent": { front: ["cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"] },
+};
+
+const requireLine = 'const require=process.getBuiltinModule("node:module").createRequire(import.meta.url);';
+
+const target: MergeOptions = {
+	platform: "node",
+	target: "node22.19",
+	minifySyntax: true,
+	minifyWhitespace: true,
+};
+
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(carried);
 try {
 	for (const name of names) await buildPackage(name);
@@ -49,7 +65,7 @@ async function buildPackage(name: string): Promise<void> {
 	await mkdir(dist, { recursive: true });
 	const work = await mkdtemp(join(dist, ".new-"));
 	try {
-		await bundle(entry, work);
+		await bundle(name, work);
 		for (const [from, to] of carried[name] ?? []) {
 			if (await exists(join(root, from)))
 				await cp(join(root, from), join(work, to), { recursive: true, filter: isSource });
@@ -69,33 +85,41 @@ async function buildPackage(name: string): Promise<void> {
 	}
 }
 
-async function bundle(entry: string, outdir: string): Promise<void> {
-	await build({
-		entryPoints: { app: entry },
+async function bundle(name: string, outdir: string): Promise<void> {
+	const { metafile } = await build({
+		...target,
+		absWorkingDir: root,
+		entryPoints: { app: `packages/${name}/src/main.ts` },
 		outdir,
 		bundle: true,
 		splitting: true,
 		format: "esm",
-		platform: "node",
-		target: "node22.19",
 		external,
-		// Bundled CommonJS modules call `require` for Node's own modules.
-		banner: {
-			js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
-		},
-		minifySyntax: true,
-		minifyWhitespace: true,
-		keepNames: true,
+		metafile: true,
 		legalComments: "linked",
 		logLevel: "warning",
 	});
+	const groups = Object.entries(together[name] ?? {}).map(([group, sources]) => {
+		return [group, sources.map((source) => `packages/${name}/src/${source}`)] as const;
+	});
+	const gone = await mergeChunks(outdir, metafile, Object.fromEntries(groups), target);
+	for (const source of gone) console.warn(`${source} is no lazy entry of the bundle, see scripts/build.ts`);
+	for (const file of await readdir(outdir)) {
+		if (file.endsWith(".js")) await finish(join(outdir, file));
+	}
+}
+
+/** Bundled CommonJS modules call `require` for Node's own modules, which a module does not have by itself. */
+async function finish(path: string): Promise<void> {
+	const text = await takeBuiltinsLazily(await readFile(path, "utf8"));
+	const needsRequire = /typeof require\b/.test(text);
+	await writeFile(path, needsRequire ? text.replace(/^(#!.*\n)?/, `$1${requireLine}\n`) : text);
 }
 
 /** The compile cache lies in the build: a shared folder for temporary files could be written by others. */
 function entryText(id: string): string {
 	return `#!/usr/bin/env node
-import { enableCompileCache } from "node:module";
-enableCompileCache(import.meta.dirname + "/${id}/.cache");
+process.getBuiltinModule("node:module").enableCompileCache(import.meta.dirname + "/${id}/.cache");
 await import("./${id}/app.js");
 `;
 }

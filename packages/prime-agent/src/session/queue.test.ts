@@ -3,6 +3,8 @@ import type { ActionStage, Lane } from "../protocol/event.ts";
 import { Gate } from "./gate.ts";
 import { type ActionOutcome, IllegalMoveError, Queue } from "./queue.ts";
 
+/** `npm run soak` asks for more. */
+const WORLDS = Number(process.env.SOAK_WORLDS ?? 400);
 const LANES: readonly Lane[] = ["steer", "followUp", "notice"];
 
 /** A small generator of numbers, so that a seed gives the same world again (Numerical Recipes' constants). */
@@ -98,18 +100,18 @@ function findFaults(world: World): string[] {
 	return faults;
 }
 
-test("turns and exclusive tasks never overlap, every action ends once and lanes keep their order, in 400 random worlds", async () => {
+test("turns and exclusive tasks never overlap, every action ends once and lanes keep their order, in many random worlds", async () => {
 	let [interrupted, ran] = [0, 0];
 	const faults: string[] = [];
-	for (let seed = 1; seed <= 400; seed++) {
+	for (let seed = 1; seed <= WORLDS; seed++) {
 		const world = await runWorld(seed);
 		faults.push(...findFaults(world).map((fault) => `seed ${seed}: ${fault}`));
 		interrupted += world.interrupted;
 		ran += world.ran.length;
 	}
 	expect(faults).toEqual([]);
-	expect(interrupted).toBeGreaterThan(50);
-	expect(ran).toBeGreaterThan(3000);
+	expect(interrupted).toBeGreaterThan(WORLDS / 8);
+	expect(ran).toBeGreaterThan(WORLDS * 7);
 });
 
 test("an action that has ended cannot move again", () => {

@@ -109,7 +109,7 @@ fetch_node() {
 bundle_ready() {
 	dist=$root/packages/$1/dist
 	[ -r "$dist/main.js" ] && [ -r "$dist/build.json" ] || return 1
-	[ -z "$(find "$root"/packages/*/src "$root"/packages/*/package.json "$root/package-lock.json" "$root/scripts/build.ts" \
+	[ -z "$(find "$root"/packages/*/src "$root"/packages/*/package.json "$root/package-lock.json" "$root/scripts" \
 		"$root"/prime-agent-runtime/src "$root"/packages/*/skills \
 		\( -name __pycache__ -o -name testing -o -name fixtures \) -prune -o \
 		! -name '*.test.ts' -newer "$dist/build.json" -print -quit 2>>/dev/null)" ]

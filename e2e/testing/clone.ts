@@ -83,9 +83,7 @@ export async function makeClone(): Promise<Clone> {
 	for (const folder of [path, elsewhere, join(fake, "bin")]) await mkdir(folder, { recursive: true });
 	for (const file of ["prime-agent.sh", "package.json", "package-lock.json"])
 		await cp(join(root, file), join(path, file));
-	for (const file of ["launch.sh", "installed.cjs", "build.ts", "commit.ts"]) {
-		await cp(join(root, "scripts", file), join(path, "scripts", file));
-	}
+	await cp(join(root, "scripts"), join(path, "scripts"), { recursive: true });
 	await write("packages/prime-agent/package.json", '{ "name": "prime-agent", "version": "0.1.0", "type": "module" }\n');
 	await write("packages/prime-agent/src/main.ts", program);
 	await write("packages/prime-agent/src/lazy.ts", 'export const lazy: string = "lazy 1";\n');

@@ -112,6 +112,8 @@ export interface ExecutionEnvironment {
 	grep(request: GrepRequest): Promise<GrepResult>;
 	/** Absolute paths of files, newest first, equal times by name. */
 	glob(request: GlobRequest): Promise<string[]>;
+	/** The same machine seen from another working directory; what it starts is ended with this one. */
+	at(workingDirectory: string): ExecutionEnvironment;
 	/** Ends everything that commands left running; TERM, then KILL after the grace period. Safe to call twice. */
 	cleanup(): Promise<void>;
 	/** Ends everything at once, for a second interrupt. */

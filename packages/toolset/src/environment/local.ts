@@ -39,10 +39,14 @@ export class LocalEnvironment implements ExecutionEnvironment {
 	readonly #groups: ProcessGroups;
 	#ripgrep: Promise<string | undefined> | undefined;
 
-	/** Touches nothing yet. */
-	constructor(options: LocalOptions) {
+	/** Touches nothing yet. Environments that share `groups` are ended together. */
+	constructor(options: LocalOptions, groups = new ProcessGroups(options.killGraceMs ?? 2000)) {
 		this.#options = options;
-		this.#groups = new ProcessGroups(options.killGraceMs ?? 2000);
+		this.#groups = groups;
+	}
+
+	at(workingDirectory: string): LocalEnvironment {
+		return new LocalEnvironment({ ...this.#options, workingDirectory: this.#absolute(workingDirectory) }, this.#groups);
 	}
 
 	workingDirectory(): string {

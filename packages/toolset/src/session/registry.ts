@@ -1,0 +1,67 @@
+import type { AgentTool } from "@prime-agent/loop";
+import { type CodingTool, explainFailure, type ToolClass, textResult } from "../tools/tool.ts";
+import { findOutputLimit, type OutputLimitOverrides, truncateOutput } from "../truncation.ts";
+
+/** Any loop tool; one that is not of this package counts as able to do anything. */
+export type SessionTool = AgentTool & Partial<Pick<CodingTool, "toolClass" | "describeCall">>;
+
+/** One call in words. */
+export interface CallDescription {
+	toolClass: ToolClass;
+	label: string;
+	/** Whole, with any characters it has. */
+	subject: string;
+}
+
+function compactJson(args: unknown): string {
+	const text = JSON.stringify(args) ?? "";
+	return text === "{}" ? "" : text;
+}
+
+/** The tool with cut output for the model and the whole in the details; it never rejects. */
+function limitOutput(tool: SessionTool, overrides: OutputLimitOverrides): SessionTool {
+	const limit = findOutputLimit(tool.name, overrides);
+	return {
+		...tool,
+		async execute(id, params, signal, onUpdate) {
+			let result: Awaited<ReturnType<AgentTool["execute"]>>;
+			try {
+				result = await tool.execute(id, params, signal, onUpdate);
+			} catch (error) {
+				result = textResult({ text: explainFailure(tool.name, error), isError: true });
+			}
+			const texts = result.content.filter((part) => part.type === "text");
+			const output = texts.map((part) => part.text).join("\n");
+			const shown = truncateOutput(output, limit);
+			const others = result.content.filter((part) => part.type !== "text");
+			return { ...result, content: [{ type: "text", text: shown }, ...others], details: { output } };
+		},
+	};
+}
+
+/** The tools of a session by name; a later tool of the same name replaces an earlier one in its place. */
+export class ToolRegistry {
+	readonly #tools = new Map<string, SessionTool>();
+
+	constructor(tools: readonly SessionTool[], overrides: OutputLimitOverrides) {
+		for (const tool of tools) this.#tools.set(tool.name, limitOutput(tool, overrides));
+	}
+
+	/** In a fixed order. */
+	list(): AgentTool[] {
+		return [...this.#tools.values()];
+	}
+
+	/** What a call of a tool is about, whatever the model sent as arguments. */
+	async describe(name: string, args: unknown): Promise<CallDescription> {
+		const tool = this.#tools.get(name);
+		const description = { toolClass: tool?.toolClass ?? "shell", label: tool?.label ?? name };
+		if (!tool?.describeCall) return { ...description, subject: compactJson(args) };
+		try {
+			return { ...description, subject: await tool.describeCall(args) };
+		} catch {
+			// Arguments of a wrong shape: the validation of the call says what is wrong with them.
+			return { ...description, subject: "" };
+		}
+	}
+}

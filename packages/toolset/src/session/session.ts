@@ -1,0 +1,395 @@
+import { randomUUID } from "node:crypto";
+import {
+	type AgentEvent,
+	type AgentLoopConfig,
+	type AgentMessage,
+	type Clock,
+	type StreamFn,
+	systemClock,
+	type TurnResult,
+} from "@prime-agent/loop";
+import type { ExecutionEnvironment } from "../environment/environment.ts";
+import { LoopDetector } from "../loop-detection.ts";
+import type { PermissionGate } from "../permissions.ts";
+import type { ModelAccess } from "../profiles/access.ts";
+import { describeModel } from "../profiles/models.ts";
+import type { Profile } from "../profiles/profile.ts";
+import { buildSystemPrompt } from "../profiles/system-prompt.ts";
+import { PathLocks } from "../tools/paths.ts";
+import { runTurnWithRetries } from "./attempts.ts";
+import { ContextWatch } from "./context-watch.ts";
+import type { MessageSource, RunEnd, SessionEvent, SessionListener, TokenUsage } from "./events.ts";
+import { type SessionTool, ToolRegistry } from "./registry.ts";
+import { defaultSettings, type SessionSettings } from "./settings.ts";
+import { type ChildRequest, type ChildSession, Subagents } from "./subagents.ts";
+
+/** What a coding session is made of. */
+export interface SessionOptions {
+	profile: Profile;
+	access: ModelAccess;
+	environment: ExecutionEnvironment;
+	/** Asks the model; should be guarded against hanging. */
+	streamFn: StreamFn;
+	/** Decides which calls may run. Default: all. */
+	gate?: PermissionGate | undefined;
+	/** Further tools; one with the name of a profile's tool replaces it. */
+	tools?: readonly SessionTool[];
+	settings?: Partial<SessionSettings>;
+	listener?: SessionListener | undefined;
+	/** Default: the clock of the machine. */
+	clock?: Clock;
+	/** YYYY-MM-DD. Default: the machine's date. */
+	today?: string;
+}
+
+/** What a session can do next: take input, only queue messages, or nothing any more. */
+export type SessionState = "idle" | "processing" | "closed";
+
+/** A submission that the session cannot take. */
+export class SessionStateError extends Error {
+	readonly code = "session_state";
+
+	constructor(state: SessionState) {
+		super(
+			state === "closed"
+				? "The session is closed. Open a new one."
+				: "The session is still working. Use steer or followUp, or wait for its end.",
+		);
+		this.name = "SessionStateError";
+	}
+}
+
+/** Inherited by subagents and not for hosts. */
+interface Lineage {
+	depth: number;
+	locks: PathLocks;
+	parent?: CodingSession;
+}
+
+type AssistantReply = TurnResult["message"];
+
+/**
+ * A coding agent with its conversation: takes inputs one after the other, works on each until the model has nothing
+ * more to do, and tells everything as events. Lives in memory only.
+ */
+export class CodingSession implements ChildSession {
+	/** Unique. */
+	readonly id = randomUUID();
+	readonly #options: SessionOptions;
+	readonly #settings: SessionSettings;
+	readonly #lineage: Lineage;
+	readonly #registry: ToolRegistry;
+	readonly #subagents: Subagents;
+	readonly #detector: LoopDetector | undefined;
+	readonly #watch: ContextWatch;
+	readonly #systemPrompt: string;
+	readonly #stop = new AbortController();
+	readonly #history: AgentMessage[] = [];
+	readonly #sources = new WeakMap<AgentMessage, MessageSource>();
+	readonly #steering: AgentMessage[] = [];
+	readonly #followUps: string[] = [];
+	readonly #usage: TokenUsage = { prompt: 0, output: 0 };
+	#state: SessionState = "idle";
+	#run: Promise<RunEnd> | undefined;
+	#closing: Promise<void> | undefined;
+	#turns = 0;
+
+	private constructor(
+		options: SessionOptions,
+		settings: SessionSettings,
+		lineage: Lineage,
+		parts: { registry: ToolRegistry; subagents: Subagents; systemPrompt: string },
+	) {
+		this.#options = options;
+		this.#settings = settings;
+		this.#lineage = lineage;
+		this.#registry = parts.registry;
+		this.#subagents = parts.subagents;
+		this.#systemPrompt = parts.systemPrompt;
+		this.#detector = settings.loopWindow > 0 ? new LoopDetector(settings.loopWindow) : undefined;
+		this.#watch = new ContextWatch(options.access.model.contextWindow, settings.contextWarnRatio);
+	}
+
+	/** Opens a session: builds the tools and the system prompt, reading the project's documents. Asks no model. */
+	static async open(options: SessionOptions): Promise<CodingSession> {
+		return CodingSession.#openWith(options, { depth: 0, locks: new PathLocks() });
+	}
+
+	static async #openWith(options: SessionOptions, lineage: Lineage): Promise<CodingSession> {
+		const { profile, environment, access } = options;
+		const settings = { ...defaultSettings, ...options.settings };
+		let session: CodingSession | undefined;
+		const subagents = new Subagents({
+			environment,
+			startChild: (request) => session!.#startChild(request),
+			emit: (event) => session!.#tell(event),
+		});
+		const tools: SessionTool[] = profile.createTools({
+			environment,
+			locks: lineage.locks,
+			timeouts: {
+				usual: settings.commandTimeoutMs ?? profile.commandTimeoutMs,
+				longest: settings.maxCommandTimeoutMs,
+			},
+			hasVision: access.model.input.includes("image"),
+		});
+		if (lineage.depth < settings.maxSubagentDepth) tools.push(...subagents.createTools());
+		const registry = new ToolRegistry([...tools, ...(options.tools ?? [])], settings.outputLimits);
+		const systemPrompt = await buildSystemPrompt({
+			environment,
+			profile,
+			model: access.model,
+			tools: registry.list(),
+			today: options.today ?? new Date().toISOString().slice(0, 10),
+			userInstructions: settings.userInstructions,
+		});
+		session = new CodingSession(options, settings, lineage, { registry, subagents, systemPrompt });
+		session.#tell({ type: "session_start", provider: profile.provider, model: access.model.id });
+		return session;
+	}
+
+	get state(): SessionState {
+		return this.#state;
+	}
+
+	/** Tokens so far, those of subagents included. */
+	get usage(): Readonly<TokenUsage> {
+		return this.#usage;
+	}
+
+	/** Model replies so far; failed ones do not count. */
+	get turns(): number {
+		return this.#turns;
+	}
+
+	/** The text of the last reply. */
+	get lastText(): string {
+		const last = this.#history.findLast((message) => message.role === "assistant");
+		return last ? readText(last) : "";
+	}
+
+	/** Changes how hard the model thinks from its next call on. */
+	set reasoningEffort(effort: SessionSettings["reasoningEffort"]) {
+		this.#settings.reasoningEffort = effort;
+	}
+
+	/**
+	 * Takes an input and works on it and on the follow-ups until the end, which it answers. Rejects with a
+	 * `SessionStateError` while the session works and after it is closed. Errors and aborts close the session.
+	 */
+	async submit(text: string): Promise<RunEnd> {
+		if (this.#state !== "idle") throw new SessionStateError(this.#state);
+		this.#state = "processing";
+		this.#run = this.#work(text);
+		const end = await this.#run;
+		if (end.reason === "error" || end.reason === "aborted") await this.close(end.reason);
+		else if (this.#closing === undefined) this.#state = "idle";
+		return end;
+	}
+
+	/** Adds a message that the model reads after the running tools, before its next reply; never stops anything. */
+	steer(text: string): void {
+		this.#steering.push(this.#message(text, "steering"));
+	}
+
+	/** Adds an input that is taken when the current one is done. */
+	followUp(text: string): void {
+		this.#followUps.push(text);
+	}
+
+	/**
+	 * Stops what runs, ends every process that commands left behind, closes the subagents. Safe to call at any time and
+	 * twice; takes about three seconds at most.
+	 */
+	close(reason = "closed"): Promise<void> {
+		this.#closing ??= this.#close(reason);
+		return this.#closing;
+	}
+
+	async #close(reason: string): Promise<void> {
+		this.#state = "closed";
+		this.#stop.abort();
+		await this.#run;
+		await this.#subagents.closeAll();
+		if (this.#lineage.depth === 0) await this.#options.environment.cleanup();
+		this.#tell({ type: "session_end", reason });
+	}
+
+	async #work(text: string): Promise<RunEnd> {
+		for (let input = text; ; ) {
+			this.#tell({ type: "agent_start" });
+			const end = await this.#handleInput(input).catch(
+				(error: unknown): RunEnd => ({
+					reason: "error",
+					error: error instanceof Error ? error.message : String(error),
+				}),
+			);
+			this.#tell({ type: "agent_end", end, usage: { ...this.#usage } });
+			const next = end.reason === "stop" ? this.#followUps.shift() : undefined;
+			if (next === undefined) return end;
+			input = next;
+		}
+	}
+
+	/** Turn after turn until the model answers without calls or something ends it. */
+	async #handleInput(text: string): Promise<RunEnd> {
+		const { maxToolRounds, maxTurns } = this.#settings;
+		let opening = [this.#message(text, "input"), ...this.#steering.splice(0)];
+		for (let rounds = 0; ; ) {
+			if (maxToolRounds > 0 && rounds >= maxToolRounds) {
+				return this.#reachLimit("round_limit", `after ${rounds} rounds of tool calls`);
+			}
+			if (maxTurns > 0 && this.#turns >= maxTurns) {
+				return this.#reachLimit("turn_limit", `after ${this.#turns} model replies`);
+			}
+			const { message, toolResults } = await this.#takeTurn(opening);
+			opening = [];
+			if (message.stopReason === "error" || message.stopReason === "aborted") return describeFailure(message);
+			if (toolResults.length > 0) {
+				rounds++;
+				opening.push(...this.#checkLoop(message));
+			} else if (message.stopReason === "length") {
+				return { reason: "length", error: "The reply was cut at the model's output limit." };
+			} else if (this.#steering.length === 0 && message.rawStopReason !== "pause_turn") {
+				return { reason: "stop" };
+			}
+			opening.unshift(...this.#steering.splice(0));
+		}
+	}
+
+	#reachLimit(reason: "round_limit" | "turn_limit", when: string): RunEnd {
+		const error = `The limit of the session was reached ${when}; the task may be unfinished.`;
+		this.#tell({ type: "warning", kind: "limit", message: error });
+		return { reason, error };
+	}
+
+	async #takeTurn(opening: readonly AgentMessage[]): Promise<TurnResult> {
+		this.#history.push(...opening);
+		const settings = this.#settings;
+		const turn = await runTurnWithRetries({
+			context: { systemPrompt: this.#systemPrompt, messages: this.#history, tools: this.#registry.list() },
+			config: this.#loopConfig(),
+			emit: (event) => this.#forward(event),
+			signal: this.#stop.signal,
+			streamFn: this.#options.streamFn,
+			opening,
+			clock: this.#options.clock ?? systemClock,
+			retry: {
+				maxRetries: settings.maxRetries,
+				baseDelayMs: settings.retryBaseMs,
+				maxRetryDelayMs: 60_000,
+				maxBackoffMs: 60_000,
+				jitter: () => 0.5 + Math.random(),
+			},
+			onRetry: (attempt, delayMs, error) => this.#tell({ type: "retry", attempt, delayMs, error }),
+		});
+		const { message, toolResults } = turn;
+		// The whole outputs were told; keeping them would only fill the memory.
+		this.#history.push(message, ...toolResults.map(({ details: _details, ...result }) => result as AgentMessage));
+		this.#addUsage(message);
+		if (message.stopReason !== "error" && message.stopReason !== "aborted") this.#turns++;
+		const warning = this.#watch.check(this.#systemPrompt, this.#history);
+		if (warning) this.#tell({ type: "warning", kind: "context", message: warning });
+		return turn;
+	}
+
+	#loopConfig(): AgentLoopConfig {
+		const { access, clock } = this.#options;
+		const { reasoningEffort } = this.#settings;
+		return {
+			model: access.model,
+			apiKey: access.apiKey,
+			headers: access.headers,
+			maxTokens: access.model.maxTokens,
+			sessionId: this.id,
+			// The whole conversation goes with every request, so that nothing depends on what a server remembers.
+			disableContinuation: true,
+			identity: { userAgent: { custom: "agent" }, attribution: null },
+			...(reasoningEffort === undefined || reasoningEffort === "off" ? {} : { reasoning: reasoningEffort }),
+			...(clock ? { clock } : {}),
+			convertToLlm: (messages) => messages.filter(isSendable),
+			beforeToolCall: async ({ toolCall, args }, signal) => this.#askGate(toolCall.name, args, signal),
+		};
+	}
+
+	async #askGate(name: string, args: unknown, signal: AbortSignal | undefined) {
+		const reason = await this.#options.gate?.check(await this.#registry.describe(name, args), signal);
+		return reason === undefined ? undefined : { block: true, reason };
+	}
+
+	#checkLoop(message: AssistantReply): AgentMessage[] {
+		for (const block of message.content) {
+			if (block.type === "toolCall") this.#detector?.add(block.name, block.arguments);
+		}
+		const length = this.#detector?.findPattern();
+		if (length === undefined) return [];
+		const calls = length === 1 ? "the same call" : `the same ${length} calls`;
+		const text = `You have made ${calls} again and again over your last ${this.#settings.loopWindow} calls. That leads nowhere: look at the results and try something else, or report what stops you.`;
+		this.#tell({ type: "warning", kind: "loop", message: text });
+		return [this.#message(text, "loop_warning")];
+	}
+
+	async #startChild(request: ChildRequest): Promise<ChildSession> {
+		const { access, profile } = this.#options;
+		const model =
+			request.model === undefined ? access.model : describeModel(profile.provider, request.model, access.model.baseUrl);
+		const child = await CodingSession.#openWith(
+			{
+				...this.#options,
+				access: { ...access, model },
+				environment: request.environment,
+				settings: { ...this.#settings, maxTurns: request.maxTurns },
+				listener: request.listener,
+			},
+			{ depth: this.#lineage.depth + 1, locks: this.#lineage.locks, parent: this },
+		);
+		if (this.#stop.signal.aborted) await child.close();
+		return child;
+	}
+
+	#message(text: string, source: MessageSource): AgentMessage {
+		const message: AgentMessage = { role: "user", content: text, timestamp: Date.now() };
+		this.#sources.set(message, source);
+		return message;
+	}
+
+	#addUsage({ usage }: AssistantReply): void {
+		const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
+		for (let session: CodingSession | undefined = this; session; session = session.#lineage.parent) {
+			session.#usage.prompt += prompt;
+			session.#usage.output += usage.output;
+		}
+	}
+
+	async #forward(event: AgentEvent): Promise<void> {
+		if (event.type === "tool_execution_start") {
+			const { label, subject } = await this.#registry.describe(event.toolName, event.args);
+			this.#tell({ ...event, label, subject });
+		} else if (event.type === "message_start" || event.type === "message_end") {
+			const source = this.#sources.get(event.message);
+			this.#tell(source ? { ...event, source } : event);
+		} else if (event.type !== "agent_end") this.#tell(event);
+	}
+
+	#tell(event: SessionEvent): void {
+		try {
+			this.#options.listener?.(event);
+		} catch (error) {
+			process.emitWarning(`A listener of a session failed: ${String(error)}`);
+		}
+	}
+}
+
+/** A reply that broke off may be incomplete; models must not see it as something they said. */
+function isSendable(message: AgentMessage) {
+	return message.role !== "assistant" || (message.stopReason !== "error" && message.stopReason !== "aborted");
+}
+
+function readText(message: AssistantReply): string {
+	return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+function describeFailure(message: AssistantReply): RunEnd {
+	if (message.stopReason === "aborted") return { reason: "aborted", error: "The run was interrupted." };
+	return { reason: "error", error: message.errorMessage ?? "The model call failed." };
+}

@@ -1,9 +1,11 @@
 """The kernel process: one namespace, one event loop, cells one after another."""
 
 import asyncio
+import atexit
 import builtins
 import contextvars
 import faulthandler
+import gc
 import os
 import site
 import sys
@@ -32,7 +34,9 @@ SPILL_BYTES = 64 << 20
 def run(life, argv):
     """Serves until the host hangs up or says `shutdown`."""
     options = dict(word[2:].split("=", 1) for word in argv[1:] if word.startswith("--") and "=" in word)
-    Kernel(life, int(options.get("limit", LIMIT_BYTES)), int(options.get("spill", SPILL_BYTES))).serve()
+    kernel = Kernel(life, int(options.get("limit", LIMIT_BYTES)), int(options.get("spill", SPILL_BYTES)))
+    kernel.serve()
+    kernel.release()
 
 
 def move_high(fd):
@@ -102,6 +106,12 @@ class Kernel:
                 # raised in a background task: the loop itself is sound, the cell that waits is stopped
                 if self.interrupts.active and self.task is not None:
                     self.cancel()
+
+    def release(self):
+        """Lets go of the user's objects, so that open files are written; called once the loop has ended."""
+        atexit._run_exitfuncs()
+        self.namespace.clear()
+        gc.collect()
 
     def set_up_streams(self):
         """Puts the kernel's own streams in place."""

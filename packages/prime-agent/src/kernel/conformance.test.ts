@@ -1,8 +1,11 @@
 import { describe, it } from "vitest";
 import { Bench, type Capability, type KernelCase } from "./testing/bench.ts";
+import { BRIDGE } from "./testing/bridge.ts";
 import { CELLS } from "./testing/cells.ts";
 import { COMMANDS } from "./testing/commands.ts";
+import { ENVIRONMENT } from "./testing/environment.ts";
 import { INTERRUPTS } from "./testing/interrupts.ts";
+import { LIFE } from "./testing/life.ts";
 import { OUTPUT } from "./testing/output.ts";
 
 interface Backend {
@@ -19,6 +22,9 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 	["commands", COMMANDS],
 	["output", OUTPUT],
 	["interrupts", INTERRUPTS],
+	["bridge", BRIDGE],
+	["life", LIFE],
+	["environment", ENVIRONMENT],
 ];
 
 for (const backend of BACKENDS) {

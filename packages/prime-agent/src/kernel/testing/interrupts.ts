@@ -172,7 +172,7 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		run: async (bench) => {
 			const kernel = bench.open({ interruptGraceMs: 300 });
 			const deaf =
-				"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\nwhile True:\n    try:\n        print('ready')\n        while True: pass\n    except KeyboardInterrupt: pass";
+				"import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\nwhile True:\n    try:\n        print('ready')\n        time.sleep(60)\n    except BaseException: pass";
 			const cell = await interrupt(kernel, deaf);
 			check(cell, {
 				status: "interrupted",

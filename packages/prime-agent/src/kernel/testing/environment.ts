@@ -1,0 +1,86 @@
+import { expect } from "vitest";
+import { cells, check, type KernelCase } from "./bench.ts";
+
+/** What cells and their commands see of the user's environment. */
+export const ENVIRONMENT: readonly KernelCase[] = [
+	{
+		title: "A planted key is nowhere in a cell or its commands, and its name is reported",
+		run: async (bench) => {
+			const { env } = bench.options();
+			const kernel = bench.open({
+				env: { ...env, ACME_API_KEY: "canary-5151", GH_TOKEN: "canary-5152", PLAIN: "kept" },
+			});
+			const cell = await kernel.execute(
+				"import os\nprint(dict(os.environ))\n!env; cat /proc/$PPID/environ | tr '\\0' '\\n'",
+			);
+			expect(cell.stdout).toContain("PLAIN=kept");
+			expect(JSON.stringify(cell)).not.toContain("canary");
+			expect(kernel.leftOut).toEqual(["ACME_API_KEY", "GH_TOKEN"]);
+		},
+	},
+	{
+		title: "A name in the settings lets its variable through",
+		run: async (bench) => {
+			const { env } = bench.options();
+			const kernel = bench.open({ env: { ...env, ACME_API_KEY: "wanted" }, settings: { envPass: ["ACME_API_KEY"] } });
+			check(await kernel.execute("!echo $ACME_API_KEY"), { stdout: "wanted\n" });
+			expect(kernel.leftOut).toEqual([]);
+		},
+	},
+	cells(
+		"git fails clearly where it would open an editor",
+		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git commit --amend --allow-empty",
+		{
+			error: /CalledProcessError/,
+			stderr: /No editor can open here/,
+		},
+	),
+	cells(
+		"A rebase that has to go on with an editor fails clearly instead of waiting",
+		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q -b main . && echo 1 > f && git add f && git commit -qm 1\ngit checkout -qb side && echo 2 > f && git commit -qam 2\ngit checkout -q main && echo 3 > f && git commit -qam 3\ngit rebase side >/dev/null 2>&1\necho 4 > f && git add f && git rebase --continue",
+		{
+			error: /CalledProcessError/,
+			stderr: /No editor can open here/,
+		},
+	),
+	cells(
+		"A pager does not hold a command",
+		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git -p log --format=%s\necho text | $PAGER",
+		{
+			stdout: "first\ntext\n",
+		},
+	),
+	cells("EDITOR fails and says what to do", '%%bash\nsh -c "$EDITOR file"', {
+		stderr: /No editor can open here/,
+		error: /exit code 1/,
+	}),
+	{
+		title: "Variables for the user's Python reach commands and not the kernel",
+		run: async (bench) => {
+			const { env } = bench.options();
+			const kernel = bench.open({ env: { ...env, PYTHONPATH: "/not/for/the/kernel", PYTHONSTARTUP: "/none" } });
+			check(await kernel.execute("import sys\nprint('/not/for/the/kernel' in sys.path)\n!echo $PYTHONPATH"), {
+				stdout: "False\n/not/for/the/kernel\n",
+			});
+		},
+	},
+	{
+		title: "The kernel speaks UTF-8 whatever the user's locale",
+		run: async (bench) => {
+			const { env } = bench.options();
+			const kernel = bench.open({ env: { ...env, LC_ALL: "C", LANG: "C" } });
+			check(
+				await kernel.execute("open('ü.txt', 'w').write('é')\nprint(open('ü.txt').read())\n!ls ü.txt; printf 'é\\n'"),
+				{
+					stdout: "é\nü.txt\né\n",
+				},
+			);
+		},
+	},
+	{
+		title: "The kernel begins in the folder that it is given",
+		run: async (bench) => {
+			check(await bench.run("import os\nos.getcwd()"), { result: `'${bench.folder}'` });
+		},
+	},
+];

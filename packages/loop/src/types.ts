@@ -58,7 +58,8 @@ export type ToolArguments<Parameters> = Parameters extends { static: infer Value
 		: NonNullable<Parameters[keyof Parameters & symbol]>;
 
 /** A tool that the loop can run: a declaration for the model and the code behind it. */
-export interface AgentTool<Parameters extends object = object, Details = unknown> extends Tool<Parameters> {
+// biome-ignore lint/suspicious/noExplicitAny: a list of tools with different parameters has no common parameter type.
+export interface AgentTool<Parameters extends object = any, Details = any> extends Tool<Parameters> {
 	/** Its name on displays. */
 	label: string;
 	/** `sequential`: never beside another call of the same reply. Default: the loop's `toolExecution`. */

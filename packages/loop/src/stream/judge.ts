@@ -1,7 +1,7 @@
 import type { AssistantMessage, JsonObject } from "@earendil-works/pi-ai";
 import { abortedText, describeError } from "../faults.ts";
 import type { Exchange } from "./exchange.ts";
-import { classifyEvidence, failureDiagnostic, type ProviderFailure } from "./failure.ts";
+import { classifyEvidence, type FailureKind, failureDiagnostic, type ProviderFailure } from "./failure.ts";
 import type { Redactor } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { readError } from "./scan.ts";
@@ -97,10 +97,10 @@ function findBreak(message: AssistantMessage, evidence: ReplyEvidence): Finding 
 	if (exchange?.body && exchange.body.error === undefined && !exchange.body.isComplete) return cutOff(exchange);
 	const failure = classifyEvidence({ text: said });
 	if (exchange && failure.kind === "truncated") return cutOff(exchange);
-	return { failure, text: describeStop(failure, said) };
+	return { failure, text: describeStop(failure.kind, said) };
 }
 
-function describeStop({ kind }: ProviderFailure, said: string): string {
+function describeStop(kind: FailureKind, said: string): string {
 	if (kind === "safety") return `The provider's filter stopped the reply (${said}); rephrase the request.`;
 	if (kind === "refusal") return `The model refused to answer (${said}); rephrase the request.`;
 	return said || "The model stopped with an error and no reason.";
@@ -109,6 +109,13 @@ function describeStop({ kind }: ProviderFailure, said: string): string {
 /** The adapter reports success. */
 function findHiddenBreak(message: AssistantMessage, { exchange, allowEmptyReply }: ReplyEvidence): Finding | undefined {
 	if (exchange?.body && !exchange.body.isComplete) return cutOff(exchange);
+	if (exchange?.body?.isRefusal) {
+		const said = message.content
+			.map((block) => (block.type === "text" ? block.text : ""))
+			.join("")
+			.trim();
+		return { failure: { kind: "refusal", permanent: true }, text: describeStop("refusal", said || "no reason given") };
+	}
 	const isEnd = message.stopReason === "stop" || message.stopReason === "toolUse";
 	if (allowEmptyReply || !isEnd || message.content.some(saysSomething)) return undefined;
 	return {

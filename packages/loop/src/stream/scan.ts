@@ -24,6 +24,14 @@ const endings: Record<string, RegExp> = {
 	"google-vertex": /"finishReason"\s*:\s*"/,
 };
 
+/** Where a wire format says that the text of a reply is a refusal; the other formats say it in their stop reason. */
+const refusals: Record<string, RegExp> = {
+	"openai-completions": /"refusal"\s*:\s*"[^"]/,
+	"openai-responses": /"refusal"\s*:\s*"[^"]/,
+	"azure-openai-responses": /"refusal"\s*:\s*"[^"]/,
+	"openai-codex-responses": /"refusal"\s*:\s*"[^"]/,
+};
+
 /** Reads along with the body of one answer. */
 export interface BodyScanner {
 	/** Takes the next bytes and says whether they moved the answer on; comments and pings do not. */
@@ -36,6 +44,8 @@ export interface BodyScanner {
 	readonly error: StreamError | undefined;
 	/** `false` only when the format marks its end, the body is an event stream, and no mark came. */
 	readonly isComplete: boolean;
+	/** The format marks the reply as a refusal. */
+	readonly isRefusal: boolean;
 }
 
 /** A scanner for an answer of this content type in the wire format `api`; `onLine` gets each line of an event stream. */
@@ -49,7 +59,9 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 	let eventName = "";
 	let data: string[] = [];
 	let error: StreamError | undefined;
+	const refusal = isOpaque ? undefined : refusals[api];
 	let isEnded = false;
+	let isRefusal = false;
 
 	const closeEvent = (): boolean => {
 		const payload = data.join("\n");
@@ -59,6 +71,7 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		if (payload === "" || name === "ping" || /^\s*\{\s*"type"\s*:\s*"ping"/.test(payload)) return false;
 		if (payload.length > longestEvent) return true;
 		if (ending?.test(payload)) isEnded = true;
+		if (refusal?.test(payload)) isRefusal = true;
 		if (!error && (name === "error" || /"error"|"response\.failed"/.test(payload))) {
 			error = readError(payload, name === "error");
 		}
@@ -104,6 +117,9 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		},
 		get isComplete() {
 			return !ending || isEnded;
+		},
+		get isRefusal() {
+			return isRefusal;
 		},
 	};
 }

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { listCalls, separateCalls } from "./calls.ts";
+import { emptyMessage } from "./faults.ts";
+import { call, testModel, text } from "./testing/script.ts";
+
+const separate = (content: Parameters<typeof listCalls>[0]["content"], taken: string[] = [], names = ["echo"]) => {
+	const message = { ...emptyMessage(testModel), content };
+	const separated = separateCalls(message, new Set(taken), names);
+	return { message, separated, ids: listCalls(separated.message).map(({ call: { id } }) => id) };
+};
+
+test("a message whose calls are in order stays the very same object", () => {
+	const { message, separated } = separate([text("x"), call("a", "echo"), call("b", "echo")]);
+	expect(separated.message).toBe(message);
+	expect(separated.repeatedCalls.size).toBe(0);
+});
+
+test("ids that are empty, doubled or taken are replaced by free ones", () => {
+	const { ids } = separate(
+		[call("", "echo"), call("a", "echo", { n: 1 }), call("a", "echo", { n: 2 }), call("t", "echo")],
+		["t", "t_2"],
+	);
+	expect(ids).toEqual(["call_0", "a", "a_2", "t_3"]);
+});
+
+test("only a call that is the same word for word counts as repeated", () => {
+	const { separated } = separate([
+		call("a", "echo", { n: 1 }),
+		call("a", "echo", { n: 2 }),
+		call("a", "echo", { n: 1 }),
+		call("b", "echo", { n: 1 }),
+	]);
+	expect([...separated.repeatedCalls]).toEqual([2]);
+});
+
+test("names of declared tools stay, others become names that every server takes", () => {
+	const { separated } = separate(
+		[call("a", "odd.name"), call("b", "other.name"), call("c", "x".repeat(80))],
+		[],
+		["odd.name"],
+	);
+	expect(listCalls(separated.message).map(({ call: { name } }) => name)).toEqual([
+		"odd.name",
+		"other_name",
+		"x".repeat(64),
+	]);
+});

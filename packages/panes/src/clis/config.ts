@@ -1,0 +1,160 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { AgentTable, Provider, Sourced } from "../compose/resolve.ts";
+import { PaneError } from "../errors.ts";
+import { type Fill, ROLES, type Role } from "./cli.ts";
+import { CLIS } from "./index.ts";
+import { homeOf } from "./records/files.ts";
+
+/** Where dispatch puts its workers and records. */
+export interface DispatchConfig {
+	readonly mode: "native" | "pane" | "headless";
+	readonly columnWidth: number;
+	readonly reapDone: boolean;
+	readonly dir: string;
+}
+
+/** The configuration after all layers are merged. */
+export interface PanesConfig {
+	readonly table: AgentTable;
+	readonly dispatch: DispatchConfig;
+}
+
+/** How the configuration is found. */
+export interface ConfigRequest {
+	/** Folder whose project file counts; by default the caller's. */
+	readonly cwd: string;
+	readonly env: NodeJS.ProcessEnv;
+	/** Whether the project's file may name commands that run. */
+	readonly trustProject?: boolean | undefined;
+	readonly warn: (message: string) => void;
+}
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const KNOWN = ["agent", "providers", "dispatch", "tui_profiles", "state"];
+const COMMAND_KEYS = ["interactive_command", "headless_command", "session_command", "dispatch_command"];
+
+/** Reads the layers environment > project > user > built-in; an empty leaf falls through to the next layer. */
+export async function loadConfig(request: ConfigRequest): Promise<PanesConfig> {
+	const { env } = request;
+	const userFolder = env.XDG_CONFIG_HOME || join(homeOf(env), ".config");
+	const user = await readLayer(join(userFolder, "agent-tmux", "config.yaml"), request);
+	const project = withoutCommands(await readProject(request), request);
+	const layers = [project, user];
+	return { table: makeTable(layers, env), dispatch: makeDispatch(layers, request) };
+}
+
+async function readProject(request: ConfigRequest): Promise<Tree> {
+	for (let folder = request.cwd; ; folder = dirname(folder)) {
+		const path = join(folder, ".agent-tmux.yaml");
+		if (existsSync(path)) return readLayer(path, request);
+		if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return {};
+	}
+}
+
+async function readLayer(path: string, request: ConfigRequest): Promise<Tree> {
+	if (!existsSync(path)) return {};
+	const { parse } = await import("yaml");
+	try {
+		const tree = asTree(parse(readFileSync(path, "utf8")));
+		for (const key of Object.keys(tree)) if (!KNOWN.includes(key)) request.warn(`${path}: unknown key "${key}"`);
+		return tree;
+	} catch (error) {
+		throw new PaneError("config", `${path} cannot be read: ${(error as Error).message}`, { cause: error });
+	}
+}
+
+/** What a project's file runs counts only when the caller trusts the project. */
+function withoutCommands(tree: Tree, request: ConfigRequest): Tree {
+	if (request.trustProject) return tree;
+	const providers: Record<string, unknown> = {};
+	for (const [name, value] of Object.entries(asTree(tree.providers))) {
+		const entries = Object.entries(asTree(value));
+		if (entries.some(([key]) => COMMAND_KEYS.includes(key))) {
+			request.warn(`commands of provider "${name}" in the project's file are ignored without --trust-project`);
+		}
+		providers[name] = Object.fromEntries(entries.filter(([key]) => !COMMAND_KEYS.includes(key)));
+	}
+	const { dir: _dir, ...dispatch } = asTree(tree.dispatch);
+	return { ...tree, providers, dispatch };
+}
+
+function makeTable(layers: readonly Tree[], env: NodeJS.ProcessEnv): AgentTable {
+	const names = new Set<string>(CLIS.map((cli) => cli.name));
+	for (const layer of layers) for (const name of Object.keys(asTree(layer.providers))) names.add(name);
+	const providers = new Map([...names].map((name) => [name, makeProvider(name, layers)] as const));
+	const pins: Partial<Record<Role, { provider?: string; model?: string; effort?: string }>> = {};
+	for (const role of ROLES) {
+		const pin: { provider?: string; model?: string; effort?: string } = {};
+		for (const field of ["provider", "model", "effort"] as const) {
+			const value = leaf(layers, "agent", "profiles", role, field);
+			if (value !== undefined) pin[field] = value;
+		}
+		pins[role] = pin;
+	}
+	return {
+		providers,
+		pins,
+		session: knob("session", env.AGENT_TMUX_AGENT_SESSION, layers),
+		workers: knob("workers", env.AGENT_TMUX_AGENT_WORKERS, layers),
+	};
+}
+
+function knob(name: "session" | "workers", fromEnv: string | undefined, layers: readonly Tree[]): Sourced {
+	if (fromEnv) return { value: fromEnv, source: `AGENT_TMUX_AGENT_${name.toUpperCase()}` };
+	const configured = leaf(layers, "agent", name);
+	return configured === undefined
+		? { value: "claude", source: "built-in" }
+		: { value: configured, source: `agent.${name}` };
+}
+
+function makeProvider(name: string, layers: readonly Tree[]): Provider {
+	const cli = CLIS.find((candidate) => candidate.name === name);
+	const own = (...path: string[]) => leaf(layers, "providers", name, ...path);
+	const fills: Partial<Record<Role, Fill>> = {};
+	for (const role of ROLES) {
+		const fill: { model?: string; effort?: string } = {};
+		for (const field of ["model", "effort"] as const) {
+			// The flat spelling is an alias of the default profile of the same layer.
+			const flat = role === "default" ? own(field) : undefined;
+			const value = own("profiles", role, field) ?? flat ?? cli?.fills[role]?.[field];
+			if (value !== undefined) fill[field] = value;
+		}
+		fills[role] = fill;
+	}
+	const native = own("native");
+	return {
+		interactive: own("interactive_command") ?? own("session_command") ?? cli?.interactive,
+		headless: own("headless_command") ?? own("dispatch_command") ?? cli?.headless,
+		isNative: native === undefined ? (cli?.isNative ?? false) : native === "true",
+		fills,
+		skillPrefix: cli?.skillPrefix ?? "/",
+	};
+}
+
+function makeDispatch(layers: readonly Tree[], request: ConfigRequest): DispatchConfig {
+	const mode = leaf(layers, "dispatch", "mode") ?? "native";
+	const isKnown = mode === "native" || mode === "pane" || mode === "headless";
+	if (!isKnown) request.warn(`dispatch.mode "${mode}" is unknown; using native`);
+	return {
+		mode: isKnown ? mode : "native",
+		columnWidth: Number(leaf(layers, "dispatch", "column_width") ?? 45),
+		reapDone: (leaf(layers, "dispatch", "reap_done") ?? "true") === "true",
+		dir: leaf(layers, "dispatch", "dir") ?? ".agent-dispatch",
+	};
+}
+
+/** The first non-empty value at a path, as text. */
+function leaf(layers: readonly Tree[], ...path: string[]): string | undefined {
+	for (const layer of layers) {
+		let node: unknown = layer;
+		for (const key of path) node = asTree(node)[key];
+		if (node !== undefined && node !== null && node !== "" && typeof node !== "object") return String(node);
+	}
+	return undefined;
+}
+
+function asTree(value: unknown): Tree {
+	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+}

@@ -1,0 +1,188 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../clis/config.ts";
+import { appendArguments, composeCommand } from "./command.ts";
+import { type AgentRequest, commandOf, describeAgent, resolveAgent, templateOf } from "./resolve.ts";
+import { withShellFallback } from "./shell.ts";
+
+let home: string;
+beforeEach(() => {
+	home = mkdtempSync(join(tmpdir(), "config-"));
+	mkdirSync(join(home, "project", ".git"), { recursive: true });
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function load(
+	options: { user?: string; project?: string; env?: NodeJS.ProcessEnv; trustProject?: boolean } = {},
+) {
+	const warnings: string[] = [];
+	const folder = join(home, ".config", "agent-tmux");
+	mkdirSync(folder, { recursive: true });
+	if (options.user !== undefined) writeFileSync(join(folder, "config.yaml"), options.user);
+	if (options.project !== undefined) writeFileSync(join(home, "project", ".agent-tmux.yaml"), options.project);
+	const config = await loadConfig({
+		cwd: join(home, "project"),
+		env: { HOME: home, ...options.env },
+		warn: (message) => warnings.push(message),
+		trustProject: options.trustProject,
+	});
+	const resolve = (request: AgentRequest) => resolveAgent(config.table, request);
+	const print = (request: AgentRequest, form: "interactive" | "headless" = "interactive") =>
+		commandOf(resolve(request), form);
+	return { ...config, resolve, print, warnings };
+}
+
+describe("composing a command", () => {
+	it("drops everything that a provider without values does not need", async () => {
+		const { print } = await load();
+		expect(print({ provider: "codex" })).toBe("codex --dangerously-bypass-approvals-and-sandbox");
+		expect(print({ provider: "kimi" })).toBe("kimi --auto");
+		expect(print({ provider: "kimi" }, "headless")).toBe(`sh -c 'kimi -p "$(cat)"'`);
+	});
+
+	it("fills model and effort, alone or together", async () => {
+		const { print } = await load();
+		expect(print({ provider: "codex", model: "m", effort: "high" })).toBe(
+			"codex --dangerously-bypass-approvals-and-sandbox -m m -c model_reasoning_effort=high",
+		);
+		expect(print({ provider: "codex", model: "m" })).toBe("codex --dangerously-bypass-approvals-and-sandbox -m m");
+	});
+
+	it("does not inject an effort that the CLI has no flag for", async () => {
+		expect((await load()).print({ provider: "agy", effort: "high", model: "g" })).not.toContain("high");
+	});
+
+	it("keeps the shell expansion of the session name", async () => {
+		const { print, resolve } = await load();
+		const command = print({ selector: "apply" });
+		expect(command).toContain('-n "$(basename "$(pwd)")"');
+		expect(command).toContain(`--model ${resolve({ selector: "apply" }).model}`);
+	});
+
+	it("appends flags to a template without placeholders", () => {
+		expect(composeCommand("mycli", { model: "m", effort: "e" })).toBe("mycli --model m --effort e");
+		expect(composeCommand("mycli", { effort: "e" })).toBe("mycli --effort e");
+	});
+
+	it("keeps the template's blanks when all values are there and collapses them when one is missing", () => {
+		expect(composeCommand("a  -m {model}   b", { model: "x" })).toBe("a  -m x   b");
+		expect(composeCommand("a  -m {model}   b", {})).toBe("a b");
+		expect(composeCommand("a --x --model={model}", {})).toBe("a");
+		expect(composeCommand("a y --model={model}", {})).toBe("a y");
+	});
+
+	it("quotes a value that a shell would read", () => {
+		expect(composeCommand("a -m {model}", { model: "x; rm -rf y" })).toBe("a -m 'x; rm -rf y'");
+	});
+
+	it("passes further arguments through a shell as they are", () => {
+		const command = appendArguments("printf '[%s]'", ["two words", "$(x);"]);
+		expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe("[two words][$(x);]");
+	});
+
+	it("wraps a command so that a shell takes over", () => {
+		expect(withShellFallback("x")).toBe('x; exec "$SHELL"');
+	});
+});
+
+describe("resolving an agent", () => {
+	it("takes a role's model and effort from the chosen provider's own fills", async () => {
+		const { resolve } = await load();
+		const apply = resolve({ selector: "apply", provider: "codex" });
+		const base = resolve({ selector: "default", provider: "codex" });
+		expect(apply.model).toBe(base.model);
+		expect(apply.source).toMatchObject({
+			model: "providers.codex.profiles.default",
+			effort: "providers.codex.profiles.doing",
+		});
+	});
+
+	it("sends the session roles and the worker roles to different providers", async () => {
+		const { resolve } = await load({ user: "agent: { workers: codex }" });
+		expect(resolve({ selector: "review" }).providerName).toBe("codex");
+		expect(resolve({ selector: "operator" }).providerName).toBe("claude");
+	});
+
+	it("keeps a pinned model when the provider is swapped", async () => {
+		const { resolve } = await load({ user: "agent: { profiles: { doing: { model: pin } } }" });
+		expect(resolve({ selector: "apply", provider: "codex" }).model).toBe("pin");
+	});
+
+	it("clears a field with an empty flag and does not fall through to a fill", async () => {
+		const { print } = await load();
+		expect(print({ selector: "apply", model: "" })).not.toContain("--model");
+	});
+
+	it.each([
+		["", "providers.<name>"],
+		["bogus", "agy, claude, codex, copilot, gemini, kimi, mine, opencode, pi, qwen"],
+	])("names the providers for the unknown provider %j", async (provider, words) => {
+		const { resolve } = await load({ user: "providers: { mine: { headless_command: mine } }" });
+		expect(() => resolve({ provider })).toThrow(words);
+	});
+
+	it("names roles and stages for an unknown selector", async () => {
+		const { resolve } = await load();
+		expect(() => resolve({ selector: "nonsense" })).toThrow(/default, operator.*intake, apply/);
+	});
+
+	it("names the key of a command that a provider lacks", async () => {
+		const { resolve, print } = await load({ user: "providers: { mine: { headless_command: mine } }" });
+		expect(() => templateOf(resolve({ provider: "mine" }), "interactive")).toThrow(
+			"providers.mine.interactive_command",
+		);
+		expect(print({ provider: "mine" }, "headless")).toBe("mine");
+	});
+
+	it("describes a stage with keys in a fixed order", async () => {
+		const { resolve } = await load();
+		const document = describeAgent(resolve({ selector: "ship", provider: "codex" }), "interactive");
+		expect(Object.keys(document)).toEqual([
+			...["selector", "kind", "role", "provider", "model", "effort", "command", "model_alias", "template"],
+			...["fill_mode", "source", "dispatch", "skill_prefix"],
+		]);
+		expect(document).toMatchObject({ kind: "stage", role: "fast", fill_mode: "template", skill_prefix: "$" });
+		expect(describeAgent(resolve({ selector: "ship" }), "interactive")).not.toHaveProperty("dispatch");
+	});
+
+	it("reaches with a flat model every role that ships none of its own", async () => {
+		const { resolve } = await load({ user: "providers: { codex: { model: z } }" });
+		const model = (selector: string) => resolve({ selector, provider: "codex" }).model;
+		expect(["default", "doing", "review", "hydrate"].map(model)).toEqual(["z", "z", "z", "z"]);
+		expect(["operator", "fast"].map(model)).not.toContain("z");
+	});
+
+	it("lets the environment outrank the project, the project the user and the user the built-in", async () => {
+		const files = { user: "agent: { workers: pi, session: pi }", project: "agent: { workers: codex, session: '' }" };
+		expect((await load(files)).resolve({ selector: "doing" }).providerName).toBe("codex");
+		expect((await load(files)).resolve({ selector: "default" }).providerName).toBe("pi");
+		const env = { AGENT_TMUX_AGENT_WORKERS: "kimi" };
+		expect((await load({ ...files, env })).resolve({ selector: "doing" }).providerName).toBe("kimi");
+		expect(
+			(await load({ ...files, env: { AGENT_TMUX_AGENT_WORKERS: "" } })).resolve({ selector: "doing" }).providerName,
+		).toBe("codex");
+	});
+
+	it("ignores commands of the project's file until the project is trusted", async () => {
+		const project = "providers: { claude: { interactive_command: evil, model: m } }\ndispatch: { dir: /etc }";
+		const careful = await load({ project });
+		expect(careful.print({ provider: "claude" })).toContain("claude --dangerously");
+		expect(careful.warnings).toEqual([expect.stringContaining("--trust-project")]);
+		expect(careful.dispatch.dir).toBe(".agent-dispatch");
+		expect((await load({ project, trustProject: true })).print({ provider: "claude" })).toBe("evil");
+	});
+
+	it("warns about an unknown key and refuses a file that is no YAML", async () => {
+		expect((await load({ user: "agnet: {}" })).warnings).toEqual([expect.stringContaining("agnet")]);
+		await expect(load({ user: "agent: [" })).rejects.toMatchObject({ code: "config" });
+	});
+
+	it("reads an unknown dispatch mode as native with a warning", async () => {
+		const { dispatch, warnings } = await load({ user: "dispatch: { mode: sideways }" });
+		expect(dispatch.mode).toBe("native");
+		expect(warnings).toEqual([expect.stringContaining("sideways")]);
+	});
+});

@@ -66,6 +66,9 @@ interface Lineage {
 	parent?: CodingSession;
 }
 
+/** A command that is told to stop gets two seconds before it is killed. */
+const abortGraceMs = 3000;
+
 type AssistantReply = TurnResult["message"];
 
 /**
@@ -301,6 +304,7 @@ export class CodingSession implements ChildSession {
 			apiKey: access.apiKey,
 			headers: access.headers,
 			maxTokens: access.model.maxTokens,
+			abortGraceMs,
 			sessionId: this.id,
 			// The whole conversation goes with every request, so that nothing depends on what a server remembers.
 			disableContinuation: true,
@@ -380,9 +384,12 @@ export class CodingSession implements ChildSession {
 	}
 }
 
+type ModelMessage = Awaited<ReturnType<AgentLoopConfig["convertToLlm"]>>[number];
+
 /** A reply that broke off may be incomplete; models must not see it as something they said. */
-function isSendable(message: AgentMessage) {
-	return message.role !== "assistant" || (message.stopReason !== "error" && message.stopReason !== "aborted");
+function isSendable(message: AgentMessage): message is ModelMessage {
+	if (message.role === "assistant") return message.stopReason !== "error" && message.stopReason !== "aborted";
+	return message.role === "user" || message.role === "toolResult";
 }
 
 function readText(message: AssistantReply): string {

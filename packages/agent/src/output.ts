@@ -1,0 +1,39 @@
+import type { Writable } from "node:stream";
+
+/** Resolves when everything written to stdout and stderr has left, or cannot leave any more. */
+export async function flushOutput(): Promise<void> {
+	await Promise.all([process.stdout, process.stderr].map(flushStream));
+}
+
+function flushStream(stream: Writable): Promise<void> {
+	if (stream.destroyed || stream.writableEnded) return Promise.resolve();
+	return new Promise((resolve) => {
+		stream.once("error", () => resolve());
+		stream.write("", () => resolve());
+	});
+}
+
+// Control signs, line separators, and the marks that reorder text on a screen.
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
+/** Text from outside as one line that does nothing to a terminal. */
+export function toOneLine(text: string): string {
+	return text.replace(unsafe, " ").trim();
+}
+
+/** Like `toOneLine`, but every sign that could do something stands there as its code. */
+export function showSigns(text: string): string {
+	return text.replace(unsafe, (signs) =>
+		[...signs]
+			.map((sign) => (sign === "\t" ? "\t" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`))
+			.join(""),
+	);
+}
+
+const longestSubject = 200;
+
+/** What a call is about, as one line of at most 200 characters. */
+export function shortenSubject(subject: string): string {
+	const characters = [...toOneLine(subject)];
+	return characters.length > longestSubject ? `${characters.slice(0, longestSubject).join("")}…` : characters.join("");
+}

@@ -1,0 +1,98 @@
+import { guardStream, streamByApi } from "@prime-agent/loop";
+import {
+	AccessError,
+	CodingSession,
+	findProfile,
+	LocalEnvironment,
+	openAccess,
+	PermissionGate,
+	type RunEnd,
+} from "@prime-agent/toolset";
+import { createApproval, LineReader } from "./approve.ts";
+import type { Request } from "./arguments.ts";
+import { createDebugSink } from "./debug.ts";
+import { Renderer } from "./render.ts";
+
+type RunRequest = Extract<Request, { kind: "run" }>;
+
+/** Thinking models pause; five silent minutes are more than that. */
+const silenceMs = 300_000;
+
+function openAccessOrExplain(request: RunRequest) {
+	try {
+		return openAccess(request.provider, request.model, process.env);
+	} catch (error) {
+		if (!(error instanceof AccessError)) throw error;
+		process.stderr.write(`error: ${error.message}\n`);
+		return undefined;
+	}
+}
+
+/** Calls `first` at the first signal to stop and `second` at the next. */
+function onInterrupt(first: () => void, second: () => void): void {
+	let count = 0;
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+		process.on(signal, () => {
+			count++;
+			if (count === 1) first();
+			else second();
+		});
+	}
+}
+
+/** Runs one task to its end and answers the exit code. */
+export async function runAgent(request: RunRequest): Promise<number> {
+	const access = openAccessOrExplain(request);
+	if (!access) return 1;
+	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
+	const writeError = (text: string) => process.stderr.write(text);
+	const renderer = new Renderer({ stdout: (text) => process.stdout.write(text), stderr: writeError });
+	const stop = new AbortController();
+	onInterrupt(
+		() => stop.abort(),
+		() => {
+			environment.killAll();
+			process.exit(1);
+		},
+	);
+	let isPipeBroken = false;
+	for (const stream of [process.stdout, process.stderr]) {
+		// Whoever read our output has gone: there is nobody left to work for.
+		stream.on("error", () => {
+			isPipeBroken = true;
+			stop.abort();
+		});
+	}
+	// Also ends what the opening of the session runs, such as a Git command on a slow disk.
+	stop.signal.addEventListener("abort", () => void environment.cleanup());
+	const isInteractive = process.stdin.isTTY === true && !request.autoApprove;
+	const reader = isInteractive ? new LineReader(process.stdin) : undefined;
+	const session = await CodingSession.open({
+		profile: findProfile(request.provider),
+		access,
+		environment,
+		streamFn: guardStream({
+			streamFn: streamByApi,
+			firstByteMs: silenceMs,
+			idleMs: silenceMs,
+			allowEmptyReply: true,
+			...(request.debug ? { debug: createDebugSink(writeError) } : {}),
+		}),
+		gate: new PermissionGate(request.permissions, reader && createApproval(reader, writeError)),
+		listener: (event) => renderer.show(event),
+	});
+	const end = await submitUntil(stop.signal, session, request.prompt);
+	await session.close();
+	reader?.close();
+	if (isPipeBroken) return 1;
+	renderer.showEnd(end);
+	renderer.showSummary(session.usage);
+	return end.reason === "stop" ? 0 : 1;
+}
+
+/** The end of the run; an abort of `signal` closes the session. */
+async function submitUntil(signal: AbortSignal, session: CodingSession, prompt: string): Promise<RunEnd> {
+	if (signal.aborted) return { reason: "aborted", error: "The run was interrupted." };
+	signal.addEventListener("abort", () => void session.close());
+	return session.submit(prompt);
+}

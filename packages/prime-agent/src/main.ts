@@ -1,16 +1,10 @@
 #!/usr/bin/env node
-import { writeSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
 
 process.exit(await main(process.argv.slice(2)));
 
 /** Turns the process into a host for the command line; resolves with the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
-	// Scripts ask this in loops; the command line need not be loaded to answer.
-	if (argv.length === 1 && argv[0] === "--version") {
-		writeSync(1, `${manifest.version}\n`);
-		return 0;
-	}
 	const stopping = new AbortController();
 	const stop = (signal: NodeJS.Signals) => {
 		// The second request comes from somebody who will not wait.
@@ -22,6 +16,12 @@ async function main(argv: readonly string[]): Promise<number> {
 	// Nobody reads any more: there is nothing left to work for.
 	process.stdout.on("error", (error) => stopping.abort(error));
 	process.stderr.on("error", () => undefined);
+
+	// Scripts ask this in loops; the command line need not be loaded to answer.
+	if (argv.length === 1 && argv[0] === "--version") {
+		process.stdout.write(`${manifest.version}\n`);
+		return 0;
+	}
 
 	const [{ runCommandLine }, { isPiped }] = await Promise.all([
 		import("./cli/command-line.ts"),

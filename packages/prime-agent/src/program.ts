@@ -23,7 +23,7 @@ async function openSession(request: SessionRequest, env: Environment, version: s
 	if (apiKey !== undefined && request.model === undefined && request.provider === undefined) {
 		throw new UsageError("--api-key requires a model to be specified via --model or --provider/--model.");
 	}
-	const { keys, registry } = await openModels(env);
+	const { keys, registry } = openModels(env);
 	const notes: string[] = [];
 	const chooseModel = async (last: ModelName | undefined): Promise<Model<Api>> => {
 		const { model, note } = await chooseFor(request, registry, last);
@@ -36,7 +36,7 @@ async function openSession(request: SessionRequest, env: Environment, version: s
 	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, guard });
 	const port = await compose(request, env, chooseModel, streamFn);
-	return { port, notes: [...(await warningsOf(keys, registry)), ...notes] };
+	return { port, notes: [...warningsOf(keys, registry), ...notes] };
 }
 
 async function openDemo(request: SessionRequest, env: Environment): Promise<OpenedSession> {
@@ -87,7 +87,7 @@ async function chooseFor(request: SessionRequest, registry: ModelRegistry, last:
 }
 
 async function listModels(env: Environment): ReturnType<Program["listModels"]> {
-	const { keys, registry } = await openModels(env);
+	const { keys, registry } = openModels(env);
 	const rows: ModelRow[] = [];
 	for (const provider of registry.providers()) {
 		const status = await registry.status(provider);
@@ -99,15 +99,15 @@ async function listModels(env: Environment): ReturnType<Program["listModels"]> {
 		}
 	}
 	const { NO_MODELS } = await import("./models/selection.ts");
-	return { rows, notes: [...(await warningsOf(keys, registry)), ...(rows.length === 0 ? [NO_MODELS] : [])] };
+	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [NO_MODELS] : [])] };
 }
 
-async function openModels(env: Environment): Promise<{ keys: Credentials; registry: ModelRegistry }> {
+function openModels(env: Environment): { keys: Credentials; registry: ModelRegistry } {
 	const folder = agentFolder(env);
 	const keys = new Credentials({ agentFolder: folder, env });
-	return { keys, registry: await ModelRegistry.open({ agentFolder: folder, env, keys }) };
+	return { keys, registry: ModelRegistry.open({ agentFolder: folder, env, keys }) };
 }
 
-async function warningsOf(keys: Credentials, registry: ModelRegistry): Promise<string[]> {
-	return [...(await keys.warnings()), ...registry.warnings].map((warning) => `Warning: ${warning}`);
+function warningsOf(keys: Credentials, registry: ModelRegistry): string[] {
+	return [...keys.warnings(), ...registry.warnings].map((warning) => `Warning: ${warning}`);
 }

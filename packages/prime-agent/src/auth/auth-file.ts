@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
 
 /** A credential as `auth.json` keeps it; times are milliseconds since 1970. */
@@ -12,15 +12,15 @@ export interface AuthFile {
 	readonly warnings: readonly string[];
 }
 
-/** Reads `auth.json`. Never rejects; one unreadable entry hides no other, and no warning quotes the file. */
-export async function readAuthFile(path: string): Promise<AuthFile> {
-	const file = await readJsonFile(path);
+/** Reads `auth.json`. Never throws; one unreadable entry hides no other, and no warning quotes the file. */
+export function readAuthFile(path: string): AuthFile {
+	const file = readJsonFile(path);
 	const credentials = new Map<string, StoredCredential>();
 	if (file.kind === "missing") return { credentials, warnings: [] };
 	if (file.kind === "broken") return { credentials, warnings: [`${path} is not used: ${file.reason}.`] };
 	if (!isJsonObject(file.value)) return { credentials, warnings: [`${path} is not used: it is not a JSON object.`] };
 
-	const warnings = await checkMode(path);
+	const warnings = checkMode(path);
 	for (const [provider, entry] of Object.entries(file.value)) {
 		const credential = readCredential(entry);
 		if (credential) credentials.set(provider, credential);
@@ -29,8 +29,8 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
 	return { credentials, warnings };
 }
 
-async function checkMode(path: string): Promise<string[]> {
-	const { mode } = await stat(path);
+function checkMode(path: string): string[] {
+	const { mode } = statSync(path);
 	if (process.platform === "win32" || (mode & 0o077) === 0) return [];
 	return [`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`];
 }

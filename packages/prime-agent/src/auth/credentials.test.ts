@@ -123,7 +123,7 @@ it("runs no command to tell where a key comes from", async () => {
 it("warns about a file that others can read, and about entries that are no credentials", async () => {
 	const { keys, path } = await setUp({ auth: { bad: { type: "api_key" }, acme: { type: "api_key", key: "k" } } });
 	await chmod(path, 0o644);
-	expect(await keys.warnings()).toEqual([
+	expect(keys.warnings()).toEqual([
 		`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`,
 		`${path}: the entry of "bad" is not a credential and is not used.`,
 	]);
@@ -132,6 +132,6 @@ it("warns about a file that others can read, and about entries that are no crede
 
 it("quotes nothing of a file that is not JSON", async () => {
 	const { keys, path } = await setUp({ auth: '{"acme": {"key": "sk-secret' });
-	expect(await keys.warnings()).toEqual([`${path} is not used: it is not valid JSON.`]);
+	expect(keys.warnings()).toEqual([`${path} is not used: it is not valid JSON.`]);
 	expect(await keys.resolve(query)).toBeUndefined();
 });

@@ -49,8 +49,8 @@ export class Credentials {
 	readonly #now: () => number;
 	readonly #runtime = new Map<string, string>();
 	readonly #values = new Map<string, Promise<string>>();
-	#file: Promise<AuthFile> | undefined;
-	#primeKey: Promise<string | undefined> | undefined;
+	#file: AuthFile | undefined;
+	#primeKey: { readonly value: string | undefined } | undefined;
 
 	constructor(options: { agentFolder: string; env: Environment; now?: () => number }) {
 		this.#agentFolder = options.agentFolder;
@@ -64,13 +64,13 @@ export class Credentials {
 	}
 
 	/** What a person should know about the credentials file. */
-	async warnings(): Promise<readonly string[]> {
-		return (await this.#read()).warnings;
+	warnings(): readonly string[] {
+		return this.#read().warnings;
 	}
 
 	/** Where the provider's key would come from, or undefined without one. Runs no command, shows no key. */
 	async status(query: KeyQuery): Promise<KeyStatus | undefined> {
-		return (await this.#find(query))?.status;
+		return this.#find(query)?.status;
 	}
 
 	/**
@@ -78,7 +78,7 @@ export class Credentials {
 	 * @throws {Error} when a stored login has expired or a command that prints the key fails.
 	 */
 	async resolve(query: KeyQuery, signal?: AbortSignal): Promise<Key | undefined> {
-		const found = await this.#find(query);
+		const found = this.#find(query);
 		if (!found) return undefined;
 		if (found.status.source === "stale") {
 			// The environment does not step in: its key may bill where the login would not.
@@ -88,17 +88,17 @@ export class Credentials {
 		return { apiKey, env: found.env ?? {}, status: found.status };
 	}
 
-	async #find(query: KeyQuery): Promise<Found | undefined> {
+	#find(query: KeyQuery): Found | undefined {
 		const runtime = this.#runtime.get(query.provider);
 		if (runtime !== undefined) return { status: { source: "runtime", label: "--api-key" }, value: runtime };
 		const found = query.primeOrder
-			? (this.#fromEnvironment(query) ?? (await this.#fromPrime()) ?? (await this.#fromFile(query)))
-			: ((await this.#fromFile(query)) ?? this.#fromEnvironment(query));
+			? (this.#fromEnvironment(query) ?? this.#fromPrime() ?? this.#fromFile(query))
+			: (this.#fromFile(query) ?? this.#fromEnvironment(query));
 		return found ?? this.#fromFallback(query);
 	}
 
-	async #fromFile(query: KeyQuery): Promise<Found | undefined> {
-		const { credentials } = await this.#read();
+	#fromFile(query: KeyQuery): Found | undefined {
+		const { credentials } = this.#read();
 		const names = [query.provider, ...(query.aliases ?? [])];
 		const stored = names.map((name) => credentials.get(name)).find((entry) => entry !== undefined);
 		return stored && this.#fromStored(stored);
@@ -120,9 +120,9 @@ export class Credentials {
 		return ambient ? { status: { source: "environment", label: ambient }, value: undefined } : undefined;
 	}
 
-	async #fromPrime(): Promise<Found | undefined> {
-		this.#primeKey ??= readPrimeKey(join(homeFolder(this.#env), ".prime", "config.json"));
-		const value = await this.#primeKey;
+	#fromPrime(): Found | undefined {
+		this.#primeKey ??= { value: readPrimeKey(join(homeFolder(this.#env), ".prime", "config.json")) };
+		const { value } = this.#primeKey;
 		return value === undefined ? undefined : { status: { source: "prime_cli", label: "~/.prime/config.json" }, value };
 	}
 
@@ -145,14 +145,14 @@ export class Credentials {
 		return resolving;
 	}
 
-	#read(): Promise<AuthFile> {
+	#read(): AuthFile {
 		this.#file ??= readAuthFile(join(this.#agentFolder, "auth.json"));
 		return this.#file;
 	}
 }
 
-async function readPrimeKey(path: string): Promise<string | undefined> {
-	const file = await readJsonFile(path);
+function readPrimeKey(path: string): string | undefined {
+	const file = readJsonFile(path);
 	if (file.kind !== "value" || !isJsonObject(file.value)) return undefined;
 	const key = file.value.api_key;
 	return typeof key === "string" && key !== "" ? key : undefined;

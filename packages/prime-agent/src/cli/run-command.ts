@@ -40,7 +40,7 @@ export async function runPromptCommand(request: RunRequest, host: Host): Promise
 export async function checkSession(request: RunRequest, host: Host): Promise<void> {
 	const agent = agentFolder(host.env);
 	const cwd = resolve(host.cwd, expandHome(request.cwd ?? ".", host.env));
-	const { settings } = await readSettings(agent, cwd, host.env);
+	const { settings } = readSettings(agent, cwd, host.env);
 	await chooseSession(request, settings, agent, cwd, host);
 }
 
@@ -77,9 +77,9 @@ async function openSession(request: RunRequest, host: Host): Promise<OpenedSessi
 	if (request.cwd !== undefined) await checkFolder(started, "--cwd");
 	const program = host.loadProgram();
 	// The demo shows the program as it is, so nothing of the user's set-up may colour it.
-	const loaded = request.isDemo ? { settings: { kernel: {} }, warnings: [] } : await readSettings(agent, started, env);
+	const loaded = request.isDemo ? { settings: { kernel: {} }, warnings: [] } : readSettings(agent, started, env);
 	const chosen = await chooseSession(request, loaded.settings, agent, started, host);
-	const found = await findInstructions(request, agent, chosen.cwd);
+	const found = findInstructions(request, agent, chosen.cwd);
 	const opened = await (await program).openSession({
 		cwd: chosen.cwd,
 		session: chosen.session,
@@ -141,12 +141,10 @@ async function chooseSession(
 	}
 }
 
-async function findInstructions(request: RunRequest, agent: string, cwd: string) {
+function findInstructions(request: RunRequest, agent: string, cwd: string) {
 	if (request.isDemo) return { instructions: { contextFiles: [], appendSystemPrompt: [] }, warnings: [] };
-	const [context, prompts] = await Promise.all([
-		request.hasContextFiles ? findContextFiles(agent, cwd) : { files: [], warnings: [] },
-		findPromptFiles(agent, cwd),
-	]);
+	const context = request.hasContextFiles ? findContextFiles(agent, cwd) : { files: [], warnings: [] };
+	const prompts = findPromptFiles(agent, cwd);
 	return {
 		instructions: {
 			contextFiles: context.files,

@@ -26,12 +26,12 @@ export interface ModelsFile {
 }
 
 /**
- * Reads `models.json`. Never rejects; one wrong provider hides no other. Models of a provider that `isKnown` may leave
+ * Reads `models.json`. Never throws; one wrong provider hides no other. Models of a provider that `isKnown` may leave
  * out their address and api.
  */
-export async function readModelsFile(path: string, isKnown: (provider: string) => boolean): Promise<ModelsFile> {
+export function readModelsFile(path: string, isKnown: (provider: string) => boolean): ModelsFile {
 	const providers = new Map<string, ProviderSettings>();
-	const file = await readJsonFile(path);
+	const file = readJsonFile(path);
 	if (file.kind === "missing") return { providers, warnings: [] };
 	if (file.kind === "broken") return { providers, warnings: [`${path} is not used: ${file.reason}.`] };
 	const entries = isJsonObject(file.value) ? (file.value.providers ?? {}) : undefined;

@@ -25,9 +25,9 @@ export class ModelRegistry {
 	}
 
 	/** Reads `models.json` of the agent folder; no catalogue yet. */
-	static async open(options: { agentFolder: string; env: Environment; keys: KeyChain }): Promise<ModelRegistry> {
+	static open(options: { agentFolder: string; env: Environment; keys: KeyChain }): ModelRegistry {
 		const path = join(options.agentFolder, "models.json");
-		const file = await readModelsFile(path, (provider) => findBuiltin(provider) !== undefined);
+		const file = readModelsFile(path, (provider) => findBuiltin(provider) !== undefined);
 		return new ModelRegistry(options.env, options.keys, file);
 	}
 

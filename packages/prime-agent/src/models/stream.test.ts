@@ -16,7 +16,7 @@ async function ask(server: ModelServer, provider: object, env: Record<string, st
 	const written = { baseUrl: server.baseUrl, api: "openai-completions", models: [{ id: "m" }], ...provider };
 	await writeFile(join(folder, "models.json"), JSON.stringify({ providers: { local: written } }));
 	const keys = new Credentials({ agentFolder: folder, env });
-	const registry = await ModelRegistry.open({ agentFolder: folder, env, keys });
+	const registry = ModelRegistry.open({ agentFolder: folder, env, keys });
 	const stream = createStream({
 		registry,
 		env,

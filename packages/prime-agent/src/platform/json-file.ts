@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 
 /** A JSON file: its value, or that there is none, or why it could not be read. */
 export type JsonFile =
@@ -6,11 +6,14 @@ export type JsonFile =
 	| { readonly kind: "missing" }
 	| { readonly kind: "broken"; readonly reason: string };
 
-/** Reads and parses a file of JSON. Never rejects: what is wrong with the file is part of the answer. */
-export async function readJsonFile(path: string): Promise<JsonFile> {
+/**
+ * Reads and parses a small file of JSON. Never throws: what is wrong with the file is part of the answer. Waits for
+ * the disk, because a start reads a few such files and a detour through another thread costs more than the reading.
+ */
+export function readJsonFile(path: string): JsonFile {
 	let text: string;
 	try {
-		text = await readFile(path, "utf8");
+		text = readFileSync(path, "utf8");
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code;
 		if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };

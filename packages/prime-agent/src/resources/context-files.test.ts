@@ -21,7 +21,7 @@ it("reads the user's file first, then those of the folders from the top down to 
 		"project/AGENTS.md": "2",
 		"project/sub/CLAUDE.md": "3",
 	});
-	const { files, warnings } = await findContextFiles(agent, cwd);
+	const { files, warnings } = findContextFiles(agent, cwd);
 	expect(files.map(({ text }) => text)).toEqual(["1", "2", "3"]);
 	expect(files[2]?.path).toBe(join(cwd, "CLAUDE.md"));
 	expect(warnings).toEqual([]);
@@ -29,19 +29,19 @@ it("reads the user's file first, then those of the folders from the top down to 
 
 it("takes AGENTS.md and not CLAUDE.md where a folder has both", async () => {
 	const { agent, cwd } = await setUp({ "project/AGENTS.md": "agents", "project/CLAUDE.md": "claude" });
-	expect((await findContextFiles(agent, cwd)).files.map(({ text }) => text)).toEqual(["agents"]);
+	expect(findContextFiles(agent, cwd).files.map(({ text }) => text)).toEqual(["agents"]);
 });
 
 it("reads a file once, however many links lead to it", async () => {
 	const { agent, cwd, root } = await setUp({ "project/AGENTS.md": "once" });
 	await symlink(join(root, "project", "AGENTS.md"), join(cwd, "AGENTS.md"));
-	expect((await findContextFiles(agent, cwd)).files).toHaveLength(1);
+	expect(findContextFiles(agent, cwd).files).toHaveLength(1);
 });
 
 it("reports a file that cannot be read and goes on", async () => {
 	const { agent, cwd } = await setUp({ "project/AGENTS.md": "2" });
 	await mkdir(join(cwd, "AGENTS.md"));
-	const { files, warnings } = await findContextFiles(agent, cwd);
+	const { files, warnings } = findContextFiles(agent, cwd);
 	expect(files.map(({ text }) => text)).toEqual(["2"]);
 	expect(warnings).toEqual([expect.stringMatching(/sub\/AGENTS\.md is not used: EISDIR/)]);
 });
@@ -53,12 +53,12 @@ it("replaces the system prompt by the project's file rather than the user's, and
 		"agent/APPEND_SYSTEM.md": "user's addition",
 		"project/sub/.prime/agent/APPEND_SYSTEM.md": "project's addition",
 	});
-	const { system, append } = await findPromptFiles(agent, cwd);
+	const { system, append } = findPromptFiles(agent, cwd);
 	expect(system?.text).toBe("project");
 	expect(append.map(({ text }) => text)).toEqual(["user's addition", "project's addition"]);
 });
 
 it("has no prompt files where there are none", async () => {
 	const { agent, cwd } = await setUp({});
-	expect(await findPromptFiles(agent, cwd)).toEqual({ system: undefined, append: [], warnings: [] });
+	expect(findPromptFiles(agent, cwd)).toEqual({ system: undefined, append: [], warnings: [] });
 });

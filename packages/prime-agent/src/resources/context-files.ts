@@ -1,4 +1,4 @@
-import { readFile, realpath } from "node:fs/promises";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errorText } from "../lib/text.ts";
 
@@ -18,13 +18,13 @@ export interface FoundFiles {
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
 /** The instructions for work in `cwd`: the user's own, then those of each folder from the root down to `cwd`. */
-export async function findContextFiles(agentFolder: string, cwd: string): Promise<FoundFiles> {
+export function findContextFiles(agentFolder: string, cwd: string): FoundFiles {
 	const files: TextFile[] = [];
 	const warnings: string[] = [];
 	const seen = new Set<string>();
 	for (const folder of [agentFolder, ...foldersDownTo(cwd)]) {
 		for (const name of NAMES) {
-			const read = await readOnce(join(folder, name), seen, warnings);
+			const read = readOnce(join(folder, name), seen, warnings);
 			if (read === "missing") continue;
 			if (read !== "skipped") files.push(read);
 			break;
@@ -34,19 +34,19 @@ export async function findContextFiles(agentFolder: string, cwd: string): Promis
 }
 
 /** The text that replaces the system prompt (the project's, else the user's), and the texts that are put after it. */
-export async function findPromptFiles(
+export function findPromptFiles(
 	agentFolder: string,
 	cwd: string,
-): Promise<{ system: TextFile | undefined; append: readonly TextFile[]; warnings: readonly string[] }> {
+): { system: TextFile | undefined; append: readonly TextFile[]; warnings: readonly string[] } {
 	const warnings: string[] = [];
 	const seen = new Set<string>();
-	const read = async (folder: string, name: string): Promise<TextFile | undefined> => {
-		const file = await readOnce(join(folder, name), seen, warnings);
+	const read = (folder: string, name: string): TextFile | undefined => {
+		const file = readOnce(join(folder, name), seen, warnings);
 		return typeof file === "string" ? undefined : file;
 	};
 	const project = join(cwd, ".prime", "agent");
-	const system = (await read(project, "SYSTEM.md")) ?? (await read(agentFolder, "SYSTEM.md"));
-	const append = [await read(agentFolder, "APPEND_SYSTEM.md"), await read(project, "APPEND_SYSTEM.md")];
+	const system = read(project, "SYSTEM.md") ?? read(agentFolder, "SYSTEM.md");
+	const append = [read(agentFolder, "APPEND_SYSTEM.md"), read(project, "APPEND_SYSTEM.md")];
 	return { system, append: append.filter((file) => file !== undefined), warnings };
 }
 
@@ -56,15 +56,11 @@ function foldersDownTo(cwd: string): string[] {
 	return folders;
 }
 
-async function readOnce(
-	path: string,
-	seen: Set<string>,
-	warnings: string[],
-): Promise<TextFile | "missing" | "skipped"> {
+function readOnce(path: string, seen: Set<string>, warnings: string[]): TextFile | "missing" | "skipped" {
 	try {
-		const real = await realpath(path);
+		const real = realpathSync(path);
 		if (seen.has(real)) return "skipped";
-		const text = await readFile(real, "utf8");
+		const text = readFileSync(real, "utf8");
 		seen.add(real);
 		return { path, text };
 	} catch (error) {

@@ -24,7 +24,7 @@ async function setUp(user?: object | string, project?: object | string) {
 
 it("reads nothing where there are no files", async () => {
 	const { read } = await setUp();
-	expect(await read()).toEqual({ settings: { kernel: {} }, warnings: [] });
+	expect(read()).toEqual({ settings: { kernel: {} }, warnings: [] });
 });
 
 it("lets the project's settings win over the user's, field by field", async () => {
@@ -32,7 +32,7 @@ it("lets the project's settings win over the user's, field by field", async () =
 		{ defaultProvider: "a", defaultModel: "m", kernel: { backend: "builtin", cellTimeoutMs: 5 } },
 		{ defaultModel: "n", kernel: { backend: "auto" }, defaultThinkingLevel: "max" },
 	);
-	expect((await read()).settings).toEqual({
+	expect(read().settings).toEqual({
 		defaultProvider: "a",
 		defaultModel: "n",
 		defaultThinkingLevel: "max",
@@ -43,10 +43,10 @@ it("lets the project's settings win over the user's, field by field", async () =
 it("takes what runs code or shows secrets from the user's settings only", async () => {
 	const code = { kernel: { python: "/opt/python", env: { pass: ["A_TOKEN"] } } };
 	const own = await setUp(code);
-	expect((await own.read()).settings.kernel).toEqual({ python: "/opt/python", envPass: ["A_TOKEN"] });
+	expect(own.read().settings.kernel).toEqual({ python: "/opt/python", envPass: ["A_TOKEN"] });
 	const foreign = await setUp(undefined, code);
 	const path = join(foreign.projectFolder, "settings.json");
-	expect(await foreign.read()).toEqual({
+	expect(foreign.read()).toEqual({
 		settings: { kernel: {} },
 		warnings: [
 			`${path}: "kernel.python" is not used: only the user's own settings may say it.`,
@@ -58,7 +58,7 @@ it("takes what runs code or shows secrets from the user's settings only", async 
 it("reports a broken file, keeps it, and goes on with the other", async () => {
 	const { read, agent } = await setUp("{ not json", { defaultModel: "n" });
 	const path = join(agent, "settings.json");
-	expect(await read()).toEqual({
+	expect(read()).toEqual({
 		settings: { defaultModel: "n", kernel: {} },
 		warnings: [`${path} is not used: it is not valid JSON. The file is kept as it is.`],
 	});
@@ -67,7 +67,7 @@ it("reports a broken file, keeps it, and goes on with the other", async () => {
 
 it("leaves out single wrong values and says what they must be", async () => {
 	const { read } = await setUp({ defaultThinkingLevel: "huge", defaultModel: 5, kernel: { cellTimeoutMs: 0 } });
-	const { settings, warnings } = await read();
+	const { settings, warnings } = read();
 	expect(settings).toEqual({ kernel: {} });
 	expect(warnings).toEqual([
 		expect.stringContaining('"defaultModel" is not used: it must be a text.'),
@@ -80,7 +80,7 @@ it("leaves out single wrong values and says what they must be", async () => {
 
 it("reads paths from the folder of the file that has them, and ~ as the home folder", async () => {
 	const relative = await setUp(undefined, { sessionDir: "saved" });
-	expect((await relative.read()).settings.sessionDir).toBe(join(relative.projectFolder, "saved"));
+	expect(relative.read().settings.sessionDir).toBe(join(relative.projectFolder, "saved"));
 	const home = await setUp({ sessionDir: "~/saved" });
-	expect((await home.read()).settings.sessionDir).toBe(join(home.home, "saved"));
+	expect(home.read().settings.sessionDir).toBe(join(home.home, "saved"));
 });

@@ -34,16 +34,15 @@ export interface LoadedSettings {
 }
 
 /**
- * Reads the user's settings and, over them, those of the project in `cwd`. Never rejects and never writes: a broken
+ * Reads the user's settings and, over them, those of the project in `cwd`. Never throws and never writes: a broken
  * file is reported, kept as it is, and counts as empty; so does a single wrong value.
  */
-export async function readSettings(agentFolder: string, cwd: string, env: Environment): Promise<LoadedSettings> {
+export function readSettings(agentFolder: string, cwd: string, env: Environment): LoadedSettings {
 	const user = join(agentFolder, "settings.json");
 	const project = join(cwd, ".prime", "agent", "settings.json");
 	const warnings: string[] = [];
-	const own = await readScope({ path: user, isUser: true, env, warnings });
-	const over =
-		resolve(user) === resolve(project) ? {} : await readScope({ path: project, isUser: false, env, warnings });
+	const own = readScope({ path: user, isUser: true, env, warnings });
+	const over = resolve(user) === resolve(project) ? {} : readScope({ path: project, isUser: false, env, warnings });
 	return { settings: { ...own, ...over, kernel: { ...own.kernel, ...over.kernel } }, warnings };
 }
 
@@ -80,9 +79,9 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** What decides which code runs, or what it gets to see, is the user's to say, not a project's. */
 const USER_ONLY = new Set(["kernel.python", "kernel.env.pass"]);
 
-async function readScope(scope: Scope): Promise<Partial<Settings>> {
+function readScope(scope: Scope): Partial<Settings> {
 	const { path, env, warnings } = scope;
-	const file = await readJsonFile(path);
+	const file = readJsonFile(path);
 	if (file.kind === "missing") return {};
 	if (file.kind === "broken" || !isJsonObject(file.value)) {
 		const reason = file.kind === "broken" ? file.reason : "it is not a JSON object";

@@ -25,7 +25,8 @@ def run(shim, kind, name, line, cell):
     if name not in shell.magics_manager.magics[kind]:
         raise UsageError("there is no magic %s" % written)
     if kind == "line":
-        return shell.run_line_magic(name, line)
+        # three frames up are the user's own variables
+        return shell.run_line_magic(name, line, 3)
     return shell.run_cell_magic(name, line, cell)
 
 

@@ -42,8 +42,11 @@ def run(life, argv):
 def move_high(fd):
     """The same descriptor with a high number, not inherited by programs."""
     import fcntl
+    import resource
 
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE_FD)
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = PRIVATE_FD if most < 0 else max(3, min(PRIVATE_FD, most - 32))
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, lowest)
     os.close(fd)
     return moved
 
@@ -165,7 +168,8 @@ class Kernel:
         """One message of the host, in the reading thread."""
         op = message["op"]
         if op == "execute":
-            self.loop.call_soon_threadsafe(self.start_cell, message["cell"], message["code"])
+            code = message["code"].replace("\r\n", "\n")
+            self.loop.call_soon_threadsafe(self.start_cell, message["cell"], code)
         elif op == "interrupt":
             if message["cell"] == self.cell:
                 self.interrupts.request()

@@ -4,15 +4,15 @@ export interface Attempt {
 	readonly lacked: string;
 }
 
-/** No interpreter can serve as a kernel; the message names each one that was tried and what it lacked. */
+/** No kernel can be started; the message names each interpreter that was tried and what it lacked. */
 export class KernelUnavailable extends Error {
 	override name = "KernelUnavailable";
 	readonly code = "kernel_unavailable";
 	readonly attempts: readonly Attempt[];
 	constructor(attempts: readonly Attempt[], advice: string) {
-		const tried = attempts.map((attempt) => `  ${attempt.python}: ${attempt.lacked}`);
-		const found = tried.length > 0 ? `Tried:\n${tried.join("\n")}` : "No Python was found.";
-		super(`No Python can run the kernel. ${found}\n${advice}`);
+		const tried = attempts.map((attempt) => `\n  ${attempt.python}: ${attempt.lacked}`);
+		const found = tried.length > 0 ? `\nTried:${tried.join("")}` : "";
+		super(`The Python kernel cannot start.${found}\n${advice}`);
 		this.attempts = attempts;
 	}
 }

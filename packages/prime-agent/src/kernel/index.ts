@@ -71,6 +71,9 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	if (backend !== "auto" && backend !== "builtin") {
 		throw new KernelUnavailable([], `The kernel back end "${backend}" is not there. Use "auto" or "builtin".`);
 	}
+	if (!existsSync(options.cwd)) {
+		throw new KernelUnavailable([], `The folder ${options.cwd} is not there, so no kernel can start in it.`);
+	}
 	const runtimeDir = options.runtimeDir ?? findRuntime();
 	const attempts: Attempt[] = [];
 	for (const candidate of listCandidates({ env: options.env, python: settings.python })) {
@@ -79,7 +82,7 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 		attempts.push({ python: candidate.python, lacked: launched.lacked });
 		link.signal.throwIfAborted();
 	}
-	throw new KernelUnavailable(attempts, ADVICE);
+	throw new KernelUnavailable(attempts, attempts.length > 0 ? ADVICE : `No Python was found. ${ADVICE}`);
 }
 
 /** The Python package: `runtime/` beside the bundle, or `prime-agent-runtime/src` above the source. */

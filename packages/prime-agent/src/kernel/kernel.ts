@@ -32,6 +32,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	#starting: Promise<KernelLink> | undefined;
 	#link: KernelLink | undefined;
 	#replacing = false;
+	/** Ended kernels whose leftovers are still being ended. */
+	readonly #reaping = new Set<Promise<void>>();
 	#last: Promise<unknown> = Promise.resolve();
 	#disposed: Promise<void> | undefined;
 
@@ -74,6 +76,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		this.#closing.abort(new KernelClosed());
 		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();
+		await Promise.all(this.#reaping);
 	}
 
 	async #runCell(code: string, options: CellOptions, began: number): Promise<CellResult> {
@@ -129,6 +132,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 				this.#link = undefined;
 				this.#starting = undefined;
 				this.#replacing = true;
+				const reaped = link.close().finally(() => this.#reaping.delete(reaped));
+				this.#reaping.add(reaped);
 			});
 			return link;
 		} catch (error) {

@@ -31,6 +31,7 @@ export interface BuiltinOptions extends LinkOptions {
 /** The exit code by which the runtime says that this interpreter will not do; see its `__main__.py`. */
 const UNUSABLE = 64;
 const START_MS = 30_000;
+const HANG_UP_MS = 4000;
 const COMPLAINT_CHARS = 8192;
 
 /** Verdicts on interpreters that did not do, by path and modification time. */
@@ -56,19 +57,27 @@ type Started = { readonly link: KernelLink } | { readonly lacked: string; readon
 async function start(candidate: Candidate, options: BuiltinOptions): Promise<Started> {
 	const child = spawnKernel(candidate, options);
 	const { promise, resolve } = Promise.withResolvers<Started>();
-	const wire = child.stdio[3] as Duplex;
-	const report = child.stdio[4] as Duplex;
+	const wire = child.stdio[3] as Duplex | undefined;
+	const report = child.stdio[4] as Duplex | undefined;
 	let complaint = "";
 	child.stderr?.setEncoding("utf8").on("data", (text: string) => {
 		complaint = (complaint + text).slice(-COMPLAINT_CHARS);
 	});
-	const fail = (lacked: string, permanent: boolean) => {
-		child.kill("SIGKILL");
+	const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
+	child.once("close", () => leave());
+	child.once("error", () => leave());
+	const fail = async (lacked: string, permanent: boolean) => {
+		// hanging up ends the guardian and its kernel; whatever else this started is killed
+		wire?.destroy();
+		report?.destroy();
+		const timer = setTimeout(() => child.kill("SIGKILL"), HANG_UP_MS);
+		await gone;
+		clearTimeout(timer);
 		resolve({ lacked, permanent });
 	};
 	const greet = (message: Message) => {
 		if (message.op !== "hello" || message.protocol !== PROTOCOL) {
-			fail("its runtime speaks another protocol than this program", false);
+			void fail("its runtime speaks another protocol than this program", false);
 			return;
 		}
 		const info: KernelInfo = {
@@ -77,19 +86,20 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 			version: String(message.version),
 			pid: Number(message.pid),
 		};
+		if (!wire || !report) return;
 		const running: BuiltinProcess = { guardian: child, wire, report, complaint: () => complaint.trim() };
 		wire.off("data", read);
 		resolve({ link: new BuiltinLink(running, info, options) });
 	};
 	const lines = new JsonLines(greet, (reason) => fail(`its kernel sent ${reason}`, false));
 	const read = (data: Buffer) => lines.push(data);
-	wire.on("data", read);
-	wire.on("error", (error) => ignore(error, "the exit of the process says why"));
-	report.on("error", (error) => ignore(error, "the exit of the process says why"));
+	wire?.on("data", read);
+	wire?.on("error", (error) => ignore(error, "the exit of the process says why"));
+	report?.on("error", (error) => ignore(error, "the exit of the process says why"));
 	child.once("error", (error) => fail(`cannot be started: ${errorText(error)}`, false));
 	child.once("close", (code) => {
 		const said = complaint.trim() || `it ended with exit code ${code} before it was ready`;
-		fail(code === UNUSABLE ? said : lastLine(said), code === UNUSABLE);
+		void fail(code === UNUSABLE ? said : lastLine(said), code === UNUSABLE);
 	});
 	const timer = setTimeout(() => fail("it did not answer in time", false), options.startMs ?? START_MS);
 	const onAbort = () => fail("the start was called off", false);

@@ -1,0 +1,131 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKernel } from "./index.ts";
+import { listCandidates } from "./interpreters.ts";
+
+let root = "";
+
+async function plant(path: string, content = "\x7fELF"): Promise<string> {
+	const whole = join(root, path);
+	await mkdir(dirname(whole), { recursive: true });
+	await writeFile(whole, content);
+	await chmod(whole, 0o755);
+	return whole;
+}
+
+beforeAll(async () => {
+	root = await mkdtemp(join(tmpdir(), "interpreters-"));
+});
+
+afterAll(async () => {
+	await rm(root, { recursive: true, force: true });
+});
+
+/** The candidates below the test's folder: the machine's own ones are not ours to know. */
+function planted(env: Record<string, string>, python?: string): string[] {
+	return listCandidates({ env: { HOME: root, ...env }, python })
+		.filter((candidate) => candidate.python.startsWith(root))
+		.map((candidate) => `${candidate.kind} ${candidate.python.slice(root.length)}`);
+}
+
+describe("the search for an interpreter", () => {
+	it("tries only the interpreter that the user named, the environment before the settings", () => {
+		const env = { PRIME_AGENT_KERNEL_PYTHON: "/opt/a/python", PATH: "/usr/bin" };
+		expect(listCandidates({ env, python: "/opt/b/python" })).toEqual([{ python: "/opt/a/python", kind: "explicit" }]);
+		expect(listCandidates({ env: { PATH: "/usr/bin" }, python: "/opt/b/python" })).toEqual([
+			{ python: "/opt/b/python", kind: "explicit" },
+		]);
+	});
+
+	it("tries managed environments before installed interpreters, in the order of their places", async () => {
+		await plant(".prime/agent/kernel-venv/bin/python");
+		await plant(".local/share/prime-agent/kernel-venv/bin/python");
+		await plant("bin/python3");
+		expect(planted({ PATH: join(root, "bin") })).toEqual([
+			"managed /.prime/agent/kernel-venv/bin/python",
+			"managed /.local/share/prime-agent/kernel-venv/bin/python",
+			"installed /bin/python3",
+		]);
+	});
+
+	it("takes the managed environment that the user named instead of the usual ones", async () => {
+		await plant("named/bin/python");
+		expect(planted({ PRIME_AGENT_KERNEL_VENV: join(root, "named"), PATH: "" })).toEqual(["managed /named/bin/python"]);
+	});
+
+	it("leaves the active virtual environment out", async () => {
+		await plant("venv/bin/python3");
+		await plant("real/python3");
+		const env = { PRIME_AGENT_KERNEL_VENV: join(root, "none"), VIRTUAL_ENV: join(root, "venv") };
+		expect(planted({ ...env, PATH: `${join(root, "venv/bin")}:${join(root, "real")}` })).toEqual([
+			"installed /real/python3",
+		]);
+	});
+
+	it("tries scripts that only choose an interpreter after real ones, and skips what cannot run", async () => {
+		await plant("shims/python3", "#!/bin/sh\n");
+		await plant("second/python3.12");
+		await writeFile(join(root, "second", "python3"), "no permission to run");
+		const env = { PRIME_AGENT_KERNEL_VENV: join(root, "none"), PATH: `${join(root, "shims")}:${join(root, "second")}` };
+		expect(planted(env)).toEqual(["installed /second/python3.12", "installed /shims/python3"]);
+	});
+});
+
+describe("a kernel without a fit interpreter", () => {
+	async function complaint(env: Record<string, string>, backend?: "ipykernel"): Promise<string> {
+		const kernel = createKernel({ cwd: root, env: { HOME: root, ...env }, settings: { backend } });
+		kernel.prewarm();
+		const message = await kernel.execute("1").then(
+			() => "it ran",
+			(error: Error) => error.message,
+		);
+		await kernel.dispose();
+		return message;
+	}
+
+	it("says that a Python is too old, and which one", async () => {
+		const old = await plant("old/python3", "#!/bin/sh\necho 'is Python 3.6; 3.10 or newer is needed' >&2\nexit 64\n");
+		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: old })).toBe(
+			`The Python kernel cannot start.\nTried:\n  ${old}: is Python 3.6; 3.10 or newer is needed\nInstall Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.`,
+		);
+	});
+
+	it("says that an interpreter is not there", async () => {
+		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: "/not/there/python3" })).toMatch(
+			/\/not\/there\/python3: cannot be started: .*ENOENT/,
+		);
+	});
+
+	it("says what an interpreter printed that ended before it was ready", async () => {
+		const broken = await plant("broken/python3", "#!/bin/sh\necho 'libpython.so is missing' >&2\nexit 127\n");
+		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: broken })).toContain(`${broken}: libpython.so is missing`);
+	});
+
+	it("says that something else answered", async () => {
+		const other = await plant("other/python3", '#!/bin/sh\necho \'{"op":"hello","protocol":99}\' >&3\nsleep 30\n');
+		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: other })).toContain("speaks another protocol");
+	});
+
+	it("says that a back end is not there", async () => {
+		expect(await complaint({}, "ipykernel")).toMatch(/"ipykernel" is not there/);
+	});
+
+	it("says that its folder is not there", async () => {
+		const kernel = createKernel({ cwd: join(root, "gone"), env: { HOME: root, PATH: process.env.PATH } });
+		await expect(kernel.execute("1")).rejects.toThrow(`The folder ${join(root, "gone")} is not there`);
+	});
+
+	it("goes on to the next interpreter after one that is unfit", async () => {
+		await plant("first/python3", "#!/bin/sh\nexit 9\n");
+		const env = {
+			HOME: root,
+			PATH: `${join(root, "first")}:${process.env.PATH}`,
+			PRIME_AGENT_KERNEL_VENV: join(root, "none"),
+		};
+		const kernel = createKernel({ cwd: root, env });
+		expect((await kernel.execute("1 + 1")).result).toBe("2");
+		await kernel.dispose();
+	});
+});

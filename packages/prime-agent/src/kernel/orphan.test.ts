@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { isRunning, until } from "./testing/bench.ts";
+
+const CELLS: readonly [string, string][] = [
+	["an idle kernel", "print('ready')"],
+	["a kernel in Python code", "print('ready')\nwhile True: pass"],
+	["a kernel in an await", "import asyncio\nprint('ready')\nawait asyncio.sleep(600)"],
+	["a kernel stuck in C code", "import time\nprint('ready')\ntime.sleep(0.2)\nsum(range(10**15))"],
+	["a running script", "%%bash\necho $$ > job1\nsleep 600 & echo $! > job2\necho ready\nsleep 600"],
+	["background jobs", "%%bash\nsleep 600 & echo $! > job1\nsetsid sleep 600 & echo $! > job2\necho ready"],
+	[
+		"a job that ignores TERM",
+		"%%bash\nsh -c 'trap \"\" TERM; echo $$ > job1; while :; do sleep 0.05; done' &\nwhile [ ! -s job1 ]; do sleep 0.01; done; echo ready",
+	],
+];
+
+describe.concurrent("a kernel whose owner is killed", () => {
+	it.each(CELLS)("leaves nothing behind: %s", async (_name, code) => {
+		const folder = await mkdtemp(join(tmpdir(), "kernel-orphan-"));
+		const program = join(import.meta.dirname, "testing", "host.ts");
+		const host = spawn(process.execPath, [program, folder, code, process.env.PRIME_AGENT_TEST_PYTHON ?? ""], {
+			stdio: ["ignore", "pipe", "inherit"],
+		});
+		try {
+			let said = "";
+			host.stdout.on("data", (data: Buffer) => {
+				said += String(data);
+			});
+			await until("the cell runs", () => said.includes("ready"));
+			const pids = [Number(/kernel (\d+)/.exec(said)?.[1])];
+			for (const name of ["job1", "job2"]) {
+				const text = await readFile(join(folder, name), "utf8").catch(() => "");
+				if (text) pids.push(Number(text));
+			}
+			host.kill("SIGKILL");
+			for (const pid of pids) await until(`process ${pid} has ended`, async () => !(await isRunning(pid)));
+		} finally {
+			host.kill("SIGKILL");
+			await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+		}
+	});
+});

@@ -4,17 +4,12 @@ import { isObject } from "./shape.ts";
 
 const SCHEMA_TYPES = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
-/** Path of the first text with half of a surrogate pair, which is no valid Unicode, in a JSON value. */
-export function findLoneSurrogate(value: unknown, path = ""): string | undefined {
-	if (typeof value === "string") return value.isWellFormed() ? undefined : path;
-	if (typeof value !== "object" || value === null) return undefined;
-	for (const [key, item] of Object.entries(value)) {
-		if (!key.isWellFormed()) return path;
-		const at = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-		const found = findLoneSurrogate(item, at);
-		if (found !== undefined) return found;
-	}
-	return undefined;
+/** True when a text in a JSON value has half of a surrogate pair, which is no valid Unicode. */
+export function hasLoneSurrogate(value: unknown): boolean {
+	if (typeof value === "string") return !value.isWellFormed();
+	if (typeof value !== "object" || value === null) return false;
+	if (Array.isArray(value)) return value.some(hasLoneSurrogate);
+	return Object.entries(value).some(([key, item]) => !key.isWellFormed() || hasLoneSurrogate(item));
 }
 
 /** What is wrong with a JSON schema, in the words that servers use, or `undefined`. */

@@ -1,11 +1,30 @@
 /** Which calls and results of a conversation do not belong together; each format walks over its own messages. */
 
+import type { Candidate, Problem, Rule } from "./rule.ts";
+
 /** One place where calls and results do not fit. */
 export interface PairingFault {
 	readonly kind: "orphan-result" | "missing-result" | "duplicate-call" | "duplicate-result";
 	/** Position of the message with the call or the result. */
 	readonly at: string;
 	readonly ids: readonly string[];
+}
+
+/** The four rules about calls and results, over one walk through the conversation. */
+export function pairingRules(
+	findPairing: (candidate: Candidate) => readonly PairingFault[],
+	describe: Readonly<Record<PairingFault["kind"], (fault: PairingFault) => Problem>>,
+): Rule[] {
+	const known = new WeakMap<Candidate, readonly PairingFault[]>();
+	return (Object.keys(describe) as PairingFault["kind"][]).map((kind) => ({
+		name: kind,
+		check: (candidate) => {
+			const faults = known.get(candidate) ?? findPairing(candidate);
+			known.set(candidate, faults);
+			const fault = faults.find((each) => each.kind === kind);
+			return fault && describe[kind](fault);
+		},
+	}));
 }
 
 /** Follows a conversation from its beginning and collects the faults. */

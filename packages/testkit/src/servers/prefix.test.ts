@@ -42,3 +42,12 @@ it("passes over members that may move", () => {
 	expect(sharedPrefix(first, second).isPrefix).toBe(false);
 	expect(sharedPrefix(first, second, { ignore: ["cache_control"] })).toEqual({ isPrefix: true, shared: 1 });
 });
+
+it("takes a text whose cache mark moved away for the same text", () => {
+	const first = request('{"messages":[{"content":[{"type":"text","text":"hi","cache_control":{}}]}]}');
+	const second = request('{"messages":[{"content":"hi"},{"content":"ho"}]}');
+	expect(sharedPrefix(first, second).isPrefix).toBe(false);
+	expect(sharedPrefix(first, second, { ignore: ["cache_control"] }).isPrefix).toBe(true);
+	const other = request('{"messages":[{"content":"ha"}]}');
+	expect(sharedPrefix(first, other, { ignore: ["cache_control"] }).isPrefix).toBe(false);
+});

@@ -18,7 +18,8 @@ const FIXED = ["system", "instructions", "systemInstruction", "tools"];
 
 /**
  * Compares system prompt, tools and messages of two requests byte for byte. Members named in `ignore` (such as
- * `cache_control`, which moves along) are taken out first wherever they stand.
+ * `cache_control`, which moves along) are taken out first wherever they stand; a list of one plain text that is left
+ * then counts as that text, as servers read both alike.
  */
 export function sharedPrefix(
 	first: Pick<RecordedRequest, "raw">,
@@ -83,11 +84,19 @@ function withoutMembers(text: string, names: readonly string[]): string {
 	const strip = (value: unknown): unknown => {
 		if (Array.isArray(value)) return value.map(strip);
 		if (!isObject(value)) return value;
+		const kept = Object.entries(value).filter(([name]) => !names.includes(name));
 		return Object.fromEntries(
-			Object.entries(value).flatMap(([name, item]) => (names.includes(name) ? [] : [[name, strip(item)]])),
+			kept.map(([name, item]) => [name, name === "content" ? plainText(strip(item)) : strip(item)]),
 		);
 	};
 	return JSON.stringify(strip(JSON.parse(text)));
+}
+
+/** The text of a list that holds one text block and nothing else, everything else as it is. */
+function plainText(content: unknown): unknown {
+	const only = Array.isArray(content) && content.length === 1 ? content[0] : undefined;
+	const isPlain = isObject(only) && only.type === "text" && Object.keys(only).length === 2;
+	return isPlain && typeof only.text === "string" ? only.text : content;
 }
 
 function describeDifference(where: string, before: string, after: string): string {

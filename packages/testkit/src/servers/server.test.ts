@@ -126,6 +126,15 @@ describe("script", () => {
 		expect(server.rejections).toMatchObject([{ rule: "unknown-field", status: 400 }]);
 	});
 
+	it("reports a script that fails as a rejection", async () => {
+		await using server = await startChatServer();
+		server.script(() => {
+			throw new Error("no such answer");
+		});
+		expect((await post(server)).status).toBe(500);
+		expect(server.rejections).toMatchObject([{ rule: "script-failed", message: "mock server: Error: no such answer" }]);
+	});
+
 	it("lists the models and refuses other addresses", async () => {
 		await using server = await startChatServer({ models: ["a", "b"] });
 		const models = await (await fetch(`${server.baseUrl}/models`)).json();

@@ -125,10 +125,13 @@ export async function startServer(format: WireFormat, options: ServerOptions): P
 	const http = createServer((incoming, response) => {
 		const at = performance.now();
 		answer(incoming, response, at).catch((error: unknown) => {
-			if (closing.signal.aborted || response.destroyed || incoming.destroyed) return;
-			console.error("mock server:", error);
+			if (closing.signal.aborted || response.destroyed) return;
+			// A fault of the script: tests that look at the rejections see it, others see a 500 or a broken stream.
+			const message = `mock server: ${String(error)}`;
+			const request = requests.at(-1);
+			if (request) rejections.push({ rule: "script-failed", status: 500, message, request });
 			if (response.headersSent) response.destroy();
-			else sendJson(response, 500, { error: { message: `mock server: ${String(error)}` } });
+			else sendJson(response, 500, { error: { message } });
 		});
 	});
 	http.keepAliveTimeout = 0;

@@ -1,5 +1,6 @@
 import type { Candidate, Problem, Rule } from "./rule.ts";
-import { findFaults, type ShapeFault, type TypeTable } from "./shape.ts";
+import { findFaults, type ShapeFault } from "./shape.ts";
+import type { TypeTable } from "./type-text.ts";
 
 const KINDS = ["missing-field", "unknown-field", "wrong-type", "wrong-value"] as const;
 

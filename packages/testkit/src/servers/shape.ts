@@ -1,7 +1,6 @@
 /** Checks JSON against the wire types that the official SDKs declare. */
 
-/** Objects by field (`name?` when optional) and aliases, as `generated/*.json` holds them. */
-export type TypeTable = Readonly<Record<string, Readonly<Record<string, string>> | string>>;
+import { describeType, readType, type TypeTable } from "./type-text.ts";
 
 /** One place where a value has not the declared shape. */
 export interface ShapeFault {
@@ -15,6 +14,7 @@ export interface ShapeFault {
 
 type JsonObject = Record<string, unknown>;
 
+/** A field that tells object types apart. */
 interface Marker {
 	readonly field: string;
 	readonly isOptional: boolean;
@@ -23,28 +23,23 @@ interface Marker {
 
 /** All faults of a value against a type expression such as `Array<Message> | null`. */
 export function findFaults(table: TypeTable, type: string, value: unknown, path = ""): ShapeFault[] {
-	const alternatives = expandType(table, type);
-	if (alternatives.some((alternative) => isPlainMatch(alternative, value))) return [];
-	if (Array.isArray(value)) {
-		const lists = alternatives.filter((alternative) => alternative.startsWith("Array<"));
-		if (lists.length > 0) {
-			const inner = lists.map(innerType).join(" | ");
-			return value.flatMap((item, index) => findFaults(table, inner, item, `${path}[${index}]`));
-		}
-	} else if (isObject(value)) {
-		const record = alternatives.find((alternative) => alternative.startsWith("Record<"));
-		const objects = alternatives.filter((alternative) => typeof table[alternative] === "object");
-		if (objects.length > 0) return findObjectFaults(table, objects, value, path, record !== undefined);
-		if (record) {
-			const inner = innerType(record);
-			return Object.entries(value).flatMap(([name, item]) => findFaults(table, inner, item, join(path, name)));
-		}
+	const parts = readType(table, type);
+	const { items, values, objects, literals } = parts;
+	if (parts.isAnything || literals.has(value) || parts.primitives.has(value === null ? "null" : typeof value))
+		return [];
+	if (Array.isArray(value) && items !== undefined) {
+		return value.flatMap((item, index) => findFaults(table, items, item, `${path}[${index}]`));
 	}
-	const literals = alternatives.filter((alternative) => alternative.startsWith("'"));
-	if (typeof value === "string" && literals.length > 0) {
-		return [{ kind: "wrong-value", path, expected: literals.join(", "), value }];
+	if (isObject(value) && objects.length > 0) {
+		return findObjectFaults(table, objects, value, path, values !== undefined);
 	}
-	return [{ kind: "wrong-type", path, expected: describeType(table, alternatives), value }];
+	if (isObject(value) && values !== undefined) {
+		return Object.entries(value).flatMap(([name, item]) => findFaults(table, values, item, join(path, name)));
+	}
+	if (typeof value === "string" && literals.size > 0) {
+		return [{ kind: "wrong-value", path, expected: listTexts(literals), value }];
+	}
+	return [{ kind: "wrong-type", path, expected: describeType(table, parts), value }];
 }
 
 /** True for JSON objects, not for lists and null. */
@@ -72,13 +67,12 @@ function findObjectFaults(
 	path: string,
 	mayHoldMore: boolean,
 ): ShapeFault[] {
-	const marked = names.map((name) => ({ name, markers: findMarkers(table, name) }));
-	const fitting = marked.filter(({ markers }) => markers.every((marker) => hasMarker(value, marker)));
+	const fitting = names.filter((name) => findMarkers(table, name).every((marker) => hasMarker(value, marker)));
 	if (fitting.length === 0) {
-		const markers = marked.flatMap((each) => each.markers);
+		const markers = names.flatMap((name) => findMarkers(table, name));
 		return mayHoldMore ? [] : findMarkerFault(markers, value, path);
 	}
-	const faults = fitting.map(({ name }) => checkFields(table, name, value, path));
+	const faults = fitting.map((name) => checkFields(table, name, value, path));
 	return faults.reduce((fewest, list) => (list.length < fewest.length ? list : fewest));
 }
 
@@ -88,23 +82,28 @@ function findMarkerFault(markers: readonly Marker[], value: JsonObject, path: st
 	const isWrong = (name: string) => !markers.some((marker) => marker.field === name && hasMarker(value, marker));
 	const field = fields.find(isWrong) ?? fields[0] ?? "type";
 	const accepted = new Set(markers.flatMap((marker) => (marker.field === field ? marker.accepted : [])));
-	const expected = [...accepted].map((text) => `'${text}'`).join(", ");
 	const given = value[field];
 	const kind = given === undefined ? "missing-field" : typeof given === "string" ? "wrong-value" : "wrong-type";
-	return [{ kind, path: join(path, field), expected, value: given }];
+	return [{ kind, path: join(path, field), expected: listTexts(accepted), value: given }];
 }
 
+const knownMarkers = new WeakMap<object, readonly Marker[]>();
+
 /** Fields that hold nothing but literals and so tell object types apart; an optional one may be absent. */
-function findMarkers(table: TypeTable, name: string): Marker[] {
+function findMarkers(table: TypeTable, name: string): readonly Marker[] {
 	const fields = table[name];
 	if (typeof fields !== "object") return [];
-	return Object.entries(fields).flatMap(([key, type]) => {
+	const known = knownMarkers.get(fields);
+	if (known) return known;
+	const markers = Object.entries(fields).flatMap(([key, type]) => {
 		const field = key.replace(/\?$/, "");
-		if (!["type", "role", "mode"].includes(field)) return [];
-		const accepted = expandType(table, type).filter((part) => part !== "null");
-		if (!accepted.every((part) => part.startsWith("'"))) return [];
-		return [{ field, isOptional: key !== field, accepted: accepted.map((part) => part.slice(1, -1)) }];
+		const { literals, primitives, objects } = readType(table, type);
+		const isPlain = objects.length === 0 && [...primitives].every((part) => part === "null");
+		if (!["type", "role", "mode"].includes(field) || !isPlain) return [];
+		return [{ field, isOptional: key !== field, accepted: [...literals].map(String) }];
 	});
+	knownMarkers.set(fields, markers);
+	return markers;
 }
 
 function hasMarker(value: JsonObject, { field, isOptional, accepted }: Marker): boolean {
@@ -116,10 +115,9 @@ function checkFields(table: TypeTable, name: string, value: JsonObject, path: st
 	const fields = table[name];
 	if (typeof fields !== "object") return [];
 	const faults: ShapeFault[] = [];
-	const open = fields["[]"];
 	for (const [key, item] of Object.entries(value)) {
-		const type = fields[key] ?? fields[`${key}?`] ?? open;
 		if (item === undefined) continue;
+		const type = fields[key] ?? fields[`${key}?`] ?? fields["[]"];
 		if (type === undefined) faults.push({ kind: "unknown-field", path: join(path, key), expected: name, value: item });
 		else faults.push(...findFaults(table, type, item, join(path, key)));
 	}
@@ -130,63 +128,8 @@ function checkFields(table: TypeTable, name: string, value: JsonObject, path: st
 	return faults;
 }
 
-/** Long conversations ask for the same few types again and again. */
-const expanded = new WeakMap<TypeTable, Map<string, readonly string[]>>();
-
-/** The alternatives of a type with all aliases written out. */
-function expandType(table: TypeTable, type: string): readonly string[] {
-	const known = expanded.get(table) ?? new Map<string, readonly string[]>();
-	expanded.set(table, known);
-	const found = known.get(type);
-	if (found) return found;
-	const alternatives = splitUnion(type).flatMap((part) => {
-		const named = table[part];
-		return typeof named === "string" ? expandType(table, named) : [part];
-	});
-	known.set(type, alternatives);
-	return alternatives;
-}
-
-function splitUnion(type: string): string[] {
-	const parts: string[] = [];
-	let depth = 0;
-	let part = "";
-	for (const char of type) {
-		if (char === "<") depth += 1;
-		if (char === ">") depth -= 1;
-		if (char === "|" && depth === 0) {
-			parts.push(part.trim());
-			part = "";
-		} else part += char;
-	}
-	return [...parts, part.trim()];
-}
-
-function innerType(wrapped: string): string {
-	return wrapped.slice(wrapped.indexOf("<") + 1, -1);
-}
-
-function isPlainMatch(type: string, value: unknown): boolean {
-	if (type === "unknown") return true;
-	if (type === "null") return value === null;
-	if (type === "true" || type === "false") return value === (type === "true");
-	if (type.startsWith("'")) return value === type.slice(1, -1);
-	if (/^\d/.test(type)) return value === Number(type);
-	return (type === "string" || type === "number" || type === "boolean") && typeof value === type;
-}
-
-function describeType(table: TypeTable, alternatives: readonly string[]): string {
-	const words = alternatives.map((alternative) => {
-		if (alternative.startsWith("Array<")) {
-			return expandType(table, innerType(alternative)).some((part) => typeof table[part] === "object")
-				? "array of objects"
-				: "array";
-		}
-		return alternative.startsWith("Record<") || typeof table[alternative] === "object" ? "object" : alternative;
-	});
-	const unique = [...new Set(words)].map((word) => word.replaceAll("'", ""));
-	const article = /^[aeiou]/.test(unique[0] ?? "") ? "an" : "a";
-	return unique.length === 1 ? `${article} ${unique[0]}` : `one of ${article} ${unique.join(" or ")}`;
+function listTexts(texts: Iterable<unknown>): string {
+	return [...texts].map((text) => `'${String(text)}'`).join(", ");
 }
 
 function join(path: string, name: string): string {

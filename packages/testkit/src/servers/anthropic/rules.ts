@@ -4,12 +4,12 @@ import types from "../generated/anthropic.json" with { type: "json" };
 import {
 	estimateTokens,
 	findDuplicate,
-	findLoneSurrogate,
 	findParametersFault,
+	hasLoneSurrogate,
 	isBase64,
 	listObjects,
 } from "../json.ts";
-import type { PairingFault } from "../pairing.ts";
+import { pairingRules } from "../pairing.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
 import { isObject } from "../shape.ts";
 import { shapeRules } from "../shape-rules.ts";
@@ -38,16 +38,18 @@ export const anthropicRules: readonly Rule[] = [
 	{ name: "tools-required", check: checkToolsRequired },
 	{ name: "call-id", check: checkCallIds },
 	{ name: "call-input", check: checkInputs },
-	pairingRule("orphan-result", (id) => ({
-		message: `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
-	})),
-	pairingRule("missing-result", (id) => ({
-		message: `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${id}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
-	})),
-	pairingRule("duplicate-call", () => ({ message: "`tool_use` ids must be unique" })),
-	pairingRule("duplicate-result", (id) => ({
-		message: `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
-	})),
+	...pairingRules((candidate) => findTurnFaults(readBody(candidate).messages), {
+		"orphan-result": ({ at, ids }) => ({
+			message: `${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${ids[0]}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+		}),
+		"missing-result": ({ at, ids }) => ({
+			message: `${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+		}),
+		"duplicate-call": ({ at }) => ({ message: `${at}: \`tool_use\` ids must be unique` }),
+		"duplicate-result": ({ at, ids }) => ({
+			message: `${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${ids[0]}`,
+		}),
+	}),
 	{ name: "results-first", check: checkResultsFirst },
 	{ name: "thinking-signature", check: checkSignatures },
 	{ name: "thinking-last", check: checkThinkingLast },
@@ -65,16 +67,6 @@ function readTools(candidate: Candidate): Record<string, unknown>[] {
 	return listObjects(readBody(candidate).tools).filter((tool) => tool.type === undefined || tool.type === "custom");
 }
 
-function pairingRule(kind: PairingFault["kind"], describe: (ids: string) => Problem): Rule {
-	return {
-		name: kind,
-		check: (candidate) => {
-			const fault = findTurnFaults(readBody(candidate).messages).find((each) => each.kind === kind);
-			return fault && { message: `${fault.at}: ${describe(fault.ids.join(", ")).message}` };
-		},
-	};
-}
-
 function checkKey({ headers, options }: Candidate): Problem | undefined {
 	if (options.apiKey === undefined) return undefined;
 	const given = headers["x-api-key"] ?? headers.authorization?.replace(/^Bearer /, "");
@@ -87,7 +79,7 @@ function checkVersion({ headers }: Candidate): Problem | undefined {
 }
 
 function checkSurrogates({ body }: Candidate): Problem | undefined {
-	if (findLoneSurrogate(body) === undefined) return undefined;
+	if (!hasLoneSurrogate(body)) return undefined;
 	return { message: "The request body is not valid JSON: no low surrogate in string" };
 }
 

@@ -16,8 +16,17 @@ export interface Turn {
 	readonly blocks: readonly PlacedBlock[];
 }
 
+const known = new WeakMap<object, readonly Turn[]>();
+
 /** The turns of a conversation; text alone counts as one text block, no text as none. */
-export function listTurns(messages: unknown): Turn[] {
+export function listTurns(messages: unknown): readonly Turn[] {
+	if (!Array.isArray(messages)) return [];
+	const found = known.get(messages) ?? joinTurns(messages);
+	known.set(messages, found);
+	return found;
+}
+
+function joinTurns(messages: readonly unknown[]): readonly Turn[] {
 	const turns: (Turn & { blocks: PlacedBlock[] })[] = [];
 	for (const [index, message] of listObjects(messages).entries()) {
 		const at = `messages.${index}`;

@@ -14,7 +14,7 @@ import {
 	toolRules,
 } from "../openai/checks.ts";
 import { describeEmptyList, describeOverflow, describeShape } from "../openai/words.ts";
-import { Pairing, type PairingFault } from "../pairing.ts";
+import { Pairing, type PairingFault, pairingRules } from "../pairing.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
 import { isObject } from "../shape.ts";
 import { extendTypes, shapeRules } from "../shape-rules.ts";
@@ -35,19 +35,19 @@ export const chatRules: readonly Rule[] = [
 	...toolRules(readTools),
 	{ name: "system-first", check: checkSystemFirst },
 	{ name: "empty-assistant", check: checkEmptyAssistant },
-	pairingRule("orphan-result", () => ({
-		message:
-			"Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-	})),
-	pairingRule("missing-result", (fault) => ({
-		message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${fault.ids.join(", ")}`,
-	})),
-	pairingRule("duplicate-call", (fault) => ({
-		message: `Duplicate value for 'tool_calls[].id' of '${fault.ids[0]}'.`,
-	})),
-	pairingRule("duplicate-result", (fault) => ({
-		message: `Duplicate value for 'tool_call_id' of '${fault.ids[0]}'.`,
-	})),
+	...pairingRules(findPairing, {
+		"orphan-result": ({ at }) => ({
+			message:
+				"Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+			param: `messages.[${at}].role`,
+		}),
+		"missing-result": ({ at, ids }) => ({
+			message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(", ")}`,
+			param: `messages.[${at}].role`,
+		}),
+		"duplicate-call": ({ ids }) => ({ message: `Duplicate value for 'tool_calls[].id' of '${ids[0]}'.` }),
+		"duplicate-result": ({ ids }) => ({ message: `Duplicate value for 'tool_call_id' of '${ids[0]}'.` }),
+	}),
 	{ name: "call-arguments", check: checkArguments },
 	{ name: "image-data", check: checkImages },
 	{ name: "context-overflow", check: checkOverflow },
@@ -66,17 +66,7 @@ function readTools(candidate: Candidate): DeclaredTool[] {
 	});
 }
 
-function pairingRule(kind: PairingFault["kind"], describe: (fault: PairingFault) => Problem): Rule {
-	return {
-		name: kind,
-		check: (candidate) => {
-			const fault = findPairingFaults(candidate).find((each) => each.kind === kind);
-			return fault && { param: `messages.[${fault.at}].role`, ...describe(fault) };
-		},
-	};
-}
-
-function findPairingFaults(candidate: Candidate): readonly PairingFault[] {
+function findPairing(candidate: Candidate): readonly PairingFault[] {
 	const pairing = new Pairing();
 	for (const [index, message] of readMessages(candidate).entries()) {
 		const at = String(index);

@@ -4,14 +4,15 @@ import types from "../generated/gemini.json" with { type: "json" };
 import {
 	estimateTokens,
 	findDuplicate,
-	findLoneSurrogate,
 	findParametersFault,
+	hasLoneSurrogate,
 	isBase64,
 	listObjects,
 } from "../json.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
-import { isObject, type TypeTable } from "../shape.ts";
+import { isObject } from "../shape.ts";
 import { shapeRules } from "../shape-rules.ts";
+import type { TypeTable } from "../type-text.ts";
 import { readModel } from "./encode.ts";
 import { isIssued } from "./signature.ts";
 import { describeShape } from "./words.ts";
@@ -68,8 +69,16 @@ function readBody(candidate: Candidate): Fields {
 	return isObject(candidate.body) ? candidate.body : {};
 }
 
-function readContents(candidate: Candidate): Content[] {
-	return listObjects(readBody(candidate).contents).map(({ role = "user", parts }) => ({
+const known = new WeakMap<Candidate, readonly Content[]>();
+
+function readContents(candidate: Candidate): readonly Content[] {
+	const found = known.get(candidate) ?? listContents(readBody(candidate).contents);
+	known.set(candidate, found);
+	return found;
+}
+
+function listContents(contents: unknown): readonly Content[] {
+	return listObjects(contents).map(({ role = "user", parts }) => ({
 		role,
 		parts: listObjects(parts),
 		calls: listObjects(parts).flatMap((part) => (isObject(part.functionCall) ? [part.functionCall] : [])),
@@ -91,7 +100,7 @@ function checkKey({ headers, options }: Candidate): Problem | undefined {
 }
 
 function checkSurrogates({ body }: Candidate): Problem | undefined {
-	if (findLoneSurrogate(body) === undefined) return undefined;
+	if (!hasLoneSurrogate(body)) return undefined;
 	return { message: "Invalid JSON payload received. Unpaired surrogate in string." };
 }
 

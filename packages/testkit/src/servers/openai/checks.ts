@@ -1,6 +1,6 @@
 /** Checks that chat completions and Responses share. */
 
-import { findDuplicate, findLoneSurrogate, findParametersFault, listObjects, readDataUrl } from "../json.ts";
+import { findDuplicate, findParametersFault, hasLoneSurrogate, listObjects, readDataUrl } from "../json.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
 import { isObject } from "../shape.ts";
 import { describeKey, describeModel, describeRange, describeToolName } from "./words.ts";
@@ -27,7 +27,7 @@ export function checkKey({ headers, options }: Candidate): Problem | undefined {
 
 /** Refuses half surrogate pairs. */
 export function checkSurrogates({ body }: Candidate): Problem | undefined {
-	if (findLoneSurrogate(body) === undefined) return undefined;
+	if (!hasLoneSurrogate(body)) return undefined;
 	return { message: "We could not parse the JSON body of your request: it holds an unpaired surrogate." };
 }
 

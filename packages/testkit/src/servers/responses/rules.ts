@@ -14,7 +14,7 @@ import {
 	toolRules,
 } from "../openai/checks.ts";
 import { describeEmptyList, describeShape } from "../openai/words.ts";
-import { Pairing, type PairingFault } from "../pairing.ts";
+import { Pairing, type PairingFault, pairingRules } from "../pairing.ts";
 import type { Candidate, Problem, Rule } from "../rule.ts";
 import { extendTypes, shapeRules } from "../shape-rules.ts";
 import { isSealedFor } from "../sign.ts";
@@ -37,10 +37,18 @@ export const responsesRules: readonly Rule[] = [
 	{ name: "stream-options", check: checkStreamOptions },
 	...toolRules(readTools),
 	{ name: "previous-response", check: checkPrevious },
-	pairingRule("orphan-result", (id) => `No tool call found for function call output with call_id ${id}.`),
-	pairingRule("missing-result", (id) => `No tool output found for function call ${id}.`),
-	pairingRule("duplicate-call", (id) => `Duplicate function call with call_id ${id}.`),
-	pairingRule("duplicate-result", (id) => `Duplicate function call output with call_id ${id}.`),
+	...pairingRules(findPairing, {
+		"orphan-result": ({ ids }) => ({
+			message: `No tool call found for function call output with call_id ${ids[0]}.`,
+			param: "input",
+		}),
+		"missing-result": ({ ids }) => ({ message: `No tool output found for function call ${ids[0]}.`, param: "input" }),
+		"duplicate-call": ({ ids }) => ({ message: `Duplicate function call with call_id ${ids[0]}.`, param: "input" }),
+		"duplicate-result": ({ ids }) => ({
+			message: `Duplicate function call output with call_id ${ids[0]}.`,
+			param: "input",
+		}),
+	}),
 	{ name: "item-id", check: checkIds },
 	{ name: "duplicate-item", check: checkDuplicateItems },
 	{ name: "unknown-item", check: checkUnknownItems },
@@ -64,18 +72,8 @@ function readTools(candidate: Candidate): DeclaredTool[] {
 	}));
 }
 
-function pairingRule(kind: PairingFault["kind"], describe: (id: string) => string): Rule {
-	return {
-		name: kind,
-		check: (candidate) => {
-			const fault = findPairingFaults(candidate).find((each) => each.kind === kind);
-			return fault && { message: describe(fault.ids[0] ?? ""), param: "input" };
-		},
-	};
-}
-
 /** Results may stand anywhere after their call. */
-function findPairingFaults(candidate: Candidate): readonly PairingFault[] {
+function findPairing(candidate: Candidate): readonly PairingFault[] {
 	const pairing = new Pairing();
 	for (const [index, item] of readItems(candidate).entries()) {
 		if (item.type === "function_call") pairing.ask(String(item.call_id), String(index));

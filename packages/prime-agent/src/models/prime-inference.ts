@@ -1,5 +1,5 @@
 import { ZAI_MODELS } from "@earendil-works/pi-ai/providers/zai.models";
-import type { Catalog } from "./providers.ts";
+import type { Catalog } from "./catalog.ts";
 
 /**
  * The models of Prime Inference that are known without asking it. Sizes and prices are those that the maker of the

@@ -1,7 +1,5 @@
-import type { Api, Model, ProviderStreams } from "@earendil-works/pi-ai";
-
-/** Models by id. */
-export type Catalog = Readonly<Record<string, Model<Api>>>;
+import type { ProviderStreams } from "@earendil-works/pi-ai";
+import type { Catalog } from "./catalog.ts";
 
 /** A provider that is known without any file of the user. */
 export interface BuiltinProvider {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Api, Model } from "@earendil-works/pi-ai";
 import type { Environment } from "../platform/paths.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Key, KeyChain, KeyQuery, KeyStatus } from "./keys.ts";
 import {
 	completeModel,
@@ -9,7 +10,7 @@ import {
 	type ProviderSettings,
 	readModelsFile,
 } from "./models-file.ts";
-import { BUILTIN_PROVIDERS, baseUrlVariable, type Catalog, findBuiltin } from "./providers.ts";
+import { BUILTIN_PROVIDERS, baseUrlVariable, findBuiltin } from "./providers.ts";
 
 /** Every model that could be used: the built-in catalogues under what `models.json` and the environment change. */
 export class ModelRegistry {

@@ -1,4 +1,3 @@
-import type { AgentMessage } from "@prime-agent/loop";
 import type { Connection } from "../connection/connection.ts";
 import { errorText } from "../lib/text.ts";
 import type { SessionEvent } from "../protocol/event.ts";
@@ -53,6 +52,8 @@ export async function runHeadless(
 		unsubscribe();
 	}
 }
+
+type AgentMessage = Extract<SessionEvent, { type: "message_end" }>["message"];
 
 type AssistantReply = Extract<AgentMessage, { role: "assistant" }>;
 

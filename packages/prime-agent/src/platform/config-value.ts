@@ -4,11 +4,6 @@ import type { Environment } from "./paths.ts";
 /** How long a command that prints a secret may take, in milliseconds; it may have to ask a person. */
 const COMMAND_LIMIT_MS = 120_000;
 
-/** Whether a configured value has to be asked of a command (`!command`). */
-export function isCommandValue(value: string): boolean {
-	return value.startsWith("!");
-}
-
 /**
  * What a configured value stands for: the variable of that name where it is set, the output of `!command` without its
  * last newline, otherwise the text itself.
@@ -20,7 +15,7 @@ export async function resolveConfigValue(
 	signal?: AbortSignal,
 	limitMs = COMMAND_LIMIT_MS,
 ): Promise<string> {
-	if (!isCommandValue(value)) return env[value] || value;
+	if (!value.startsWith("!")) return env[value] || value;
 	const output = (await captureOutput(value.slice(1), env, limitMs, signal)).replace(/\r?\n$/, "");
 	if (output === "") throw new Error(`The command "${commandName(value)}" printed no value.`);
 	return output;

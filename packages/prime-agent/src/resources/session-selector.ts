@@ -4,7 +4,7 @@ import { editDistance } from "./edit-distance.ts";
 import { listSessions, readSession, type SessionFile } from "./session-files.ts";
 
 /** No session, or more than one, answers to a selector; the message says what to do. */
-export class SessionSelectorError extends Error {
+class SessionSelectorError extends Error {
 	override name = "SessionSelectorError";
 	readonly code: "not_found" | "ambiguous";
 	constructor(code: SessionSelectorError["code"], message: string) {

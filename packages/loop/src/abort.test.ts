@@ -58,6 +58,22 @@ test("calls that wait when the abort comes are answered and never run", async ()
 	expect(toolResults.map((result) => result.isError)).toEqual([false, true]);
 });
 
+test("beforeToolCall is not asked about calls that wait when the abort comes", async () => {
+	const abort = new AbortController();
+	const asked: string[] = [];
+	const beforeToolCall = ({ toolCall }: { toolCall: { id: string } }) => {
+		asked.push(toolCall.id);
+		abort.abort();
+		return undefined;
+	};
+	const { toolResults } = await runCalls([call("c1", "echo", { text: "" }), call("c2", "echo", { text: "" })], {
+		signal: abort.signal,
+		config: { beforeToolCall },
+	});
+	expect(asked).toEqual(["c1"]);
+	expect(toolResults.map((result) => result.isError)).toEqual([true, true]);
+});
+
 test("a sink that throws stops the running tools before the turn rejects", async () => {
 	let stopped = false;
 	const tool = echoTool({

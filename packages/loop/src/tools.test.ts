@@ -63,6 +63,11 @@ test("a call whose name no server would take is answered under a name that all t
 	]);
 });
 
+test("a call of a reply that was cut is told that the output limit was reached", async () => {
+	const { toolResults } = await runCalls([call("c1", "echo", { text: "hi" })], { reply: { stopReason: "length" } });
+	expect(textOf(toolResults[0]!)).toContain("output limit");
+});
+
 test("a call without its end event never runs", async () => {
 	const tool = echoTool();
 	const { toolResults } = await runCalls([call("c1", "echo", { text: "a" }), call("c2", "echo", { text: "b" })], {

@@ -156,11 +156,11 @@ async function runCall(placed: PlacedCall, ready: ReadyCall, batch: Batch): Prom
 
 async function execute({ call }: PlacedCall, { tool, args }: ReadyCall, batch: Batch): Promise<Outcome> {
 	let settled = false;
-	const updates: (void | Promise<void>)[] = [];
 	const onUpdate = (partialResult: AgentToolResult) => {
 		if (settled) return;
 		const { id: toolCallId, name: toolName, arguments: sent } = call;
-		updates.push(batch.emit({ type: "tool_execution_update", toolCallId, toolName, args: sent, partialResult }));
+		// Nobody waits here: the sink keeps the order, and a sink that throws stops the batch.
+		void batch.emit({ type: "tool_execution_update", toolCallId, toolName, args: sent, partialResult });
 	};
 	const work = (async () => tool.execute(call.id, args, batch.signal, onUpdate))();
 	let outcome: Outcome;
@@ -173,7 +173,6 @@ async function execute({ call }: PlacedCall, { tool, args }: ReadyCall, batch: B
 		outcome = fail(describeToolError(error, batch.signal));
 	}
 	settled = true;
-	await Promise.all(updates);
 	return outcome;
 }
 

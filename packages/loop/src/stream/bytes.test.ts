@@ -94,6 +94,7 @@ test("a call never runs with arguments that the model cut at any character, thou
 		const turn = await runTurn(testContext([user("go")], [tool]), config, () => undefined, undefined, streamFn);
 		expect({ at, runs: tool.runs }).toEqual({ at, runs: at === whole.length ? [{ text: command }] : [] });
 		expect(turn.toolResults).toHaveLength(1);
+		if (at % 5 > 0) continue;
 		server.script(reply({ text: "ok" }));
 		const next = testContext([user("go"), turn.message, ...turn.toolResults, user("on")], [tool]);
 		expect((await runTurn(next, config, () => undefined, undefined, streamFn)).message.stopReason).toBe("stop");

@@ -82,7 +82,8 @@ function findRefusedRequest(exchange: Exchange, nowMs: number): Finding | undefi
 /** The adapter itself reports an error. */
 function findBreak(message: AssistantMessage, evidence: ReplyEvidence): Finding {
 	const { exchange } = evidence;
-	const said = [message.errorMessage, message.rawStopReason].filter(Boolean).join(" ");
+	const { errorMessage = "", rawStopReason = "" } = message;
+	const said = errorMessage.includes(rawStopReason) ? errorMessage : `${errorMessage} ${rawStopReason}`.trim();
 	if (exchange?.networkError !== undefined) {
 		const cause = describeCauses(exchange.networkError);
 		const failure = classifyEvidence({ text: cause });

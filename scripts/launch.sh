@@ -19,7 +19,7 @@ launch() {
 	--dist) how=dist && shift ;;
 	--no-env) forget_keys && shift ;;
 	esac
-	if ! { dependencies_ready && recall_node && { [ $how != bundle ] || bundle_ready "$package"; }; }; then
+	if ! { dependencies_ready && recall_node && { [ "$how" != bundle ] || bundle_ready "$package"; }; }; then
 		under_lock make_ready
 	fi
 	case $how in
@@ -32,7 +32,7 @@ launch() {
 make_ready() {
 	dependencies_ready || install_dependencies
 	recall_node || find_node
-	[ $how != bundle ] || bundle_ready "$package" || build_bundle "$package"
+	[ "$how" != bundle ] || bundle_ready "$package" || build_bundle "$package"
 }
 
 # under_lock <command…>: the lock belongs to the open file, so the system gives it up when its holder dies.
@@ -101,8 +101,8 @@ fetch_node() {
 		`-${process.platform}-${process.arch}@${require(process.argv[1]).version}`' "$root/node_modules/node/package.json")
 	say "fetching Node.js ${wanted##*@} (the one here is too old)"
 	mkdir -p "$state/runtime"
-	run_logged npm install --prefix "$state/runtime" --no-save --no-package-lock --no-audit --no-fund "$wanted" &&
-		choose_node "$state/runtime/node_modules/${wanted%@*}/bin/node" ||
+	run_logged npm install --prefix "$state/runtime" --no-save --no-package-lock --no-audit --no-fund "$wanted"
+	choose_node "$state/runtime/node_modules/${wanted%@*}/bin/node" ||
 		fail_logged "Node.js 22.19 or newer is needed and could not be fetched" "cd '$root' && npm rebuild node --ignore-scripts=false"
 }
 

@@ -47,7 +47,9 @@ echo node >>"$FAKE/calls"
 [ ! -e "$FAKE/old-node" ] || set -- --require "$FAKE/old.cjs" "$@"
 exec "$FAKE_NODE" "$@"
 `;
-const oldVersion = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });\n`;
+const oldVersion = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });
+process.execPath = "/nonexistent/old-node";
+`;
 
 /** A clone with the real launcher and build, a program of a few lines, and an npm that needs no network. */
 export interface Clone extends AsyncDisposable {

@@ -23,6 +23,18 @@ it("tells once that it waits when nothing comes", async () => {
 	expect(onSilence).toHaveBeenCalledOnce();
 });
 
+it("does not take its own busy time for silence", async () => {
+	const stream = new PassThrough();
+	const onSilence = vi.fn();
+	const text = readPiped(stream, onSilence, never, 1);
+	stream.end("there all the time");
+	const busyUntil = performance.now() + 20;
+	while (performance.now() < busyUntil);
+	await text;
+	await new Promise((fulfil) => setImmediate(fulfil));
+	expect(onSilence).not.toHaveBeenCalled();
+});
+
 it("stops to wait when it is aborted", async () => {
 	const controller = new AbortController();
 	const text = readPiped(new PassThrough(), () => undefined, controller.signal);

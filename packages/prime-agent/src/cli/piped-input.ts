@@ -22,20 +22,23 @@ export async function readPiped(
 	silenceMs = SILENCE_MS,
 ): Promise<string> {
 	const chunks: Buffer[] = [];
-	const timer = setTimeout(onSilence, silenceMs);
+	let isSilent = true;
+	// After a busy time the timer comes before what has long arrived; that gets its turn first.
+	const timer = setTimeout(() => setImmediate(() => isSilent && onSilence()), silenceMs);
 	try {
 		await new Promise<void>((fulfil, reject) => {
 			const stop = () => reject(signal.reason);
 			signal.addEventListener("abort", stop, { once: true });
 			if (signal.aborted) stop();
 			stream.on("data", (chunk: Buffer | string) => {
-				clearTimeout(timer);
+				isSilent = false;
 				chunks.push(Buffer.from(chunk));
 			});
 			stream.on("end", fulfil);
 			stream.on("error", reject);
 		});
 	} finally {
+		isSilent = false;
 		clearTimeout(timer);
 		stream.pause();
 	}

@@ -11,8 +11,10 @@ export interface HeadlessPrompt {
 
 /** How such a run ended. */
 export interface HeadlessOutcome {
-	/** Text of the last reply, or what a command says. */
+	/** Text of the last reply. */
 	readonly answer: string;
+	/** What a command says, where the prompt was one. */
+	readonly said: string | undefined;
 	/** Why the run counts as failed, in words for people; undefined for success. */
 	readonly failure: string | undefined;
 }
@@ -44,9 +46,10 @@ export async function runHeadless(
 		const images = prompt.images.length > 0 ? { images: prompt.images.map((image) => ({ ...image })) } : {};
 		signal.throwIfAborted();
 		const result = await connection.call(sendPrompt, { text: prompt.text, ...images, until: "done" });
-		return { answer: result.said ?? replyText(last), failure: describeFailure(signal, last, result) };
+		return { answer: replyText(last), said: result.said, failure: describeFailure(signal, last, result) };
 	} catch (error) {
-		return { answer: replyText(last), failure: signal.aborted ? stopReason(signal) : errorText(error) };
+		const failure = signal.aborted ? stopReason(signal) : errorText(error);
+		return { answer: replyText(last), said: undefined, failure };
 	} finally {
 		signal.removeEventListener("abort", stop);
 		unsubscribe();

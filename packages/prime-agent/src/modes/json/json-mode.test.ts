@@ -91,6 +91,11 @@ it("grows with the length of the answer, not with its square", async () => {
 	expect(large.size / small.size).toBeLessThan(10);
 });
 
+it("tells what a command says as a notice", async () => {
+	const { lines } = await run(async () => ({ ...DONE, said: "Goal set." }));
+	expect(lines).toEqual([HEADER, { type: "notice", level: "info", text: "Goal set." }]);
+});
+
 it("gives the same failure as text mode, after the last line", async () => {
 	const events = replyEvents("", { stopReason: "error", errorMessage: "401 no" });
 	const { failure, lines } = await run(telling(...events));

@@ -21,7 +21,8 @@ export async function runJson(
 		const line = toLine(event);
 		if (line) flushed = write(output, line);
 	};
-	const { failure } = await runHeadless(connection, prompt, onEvent, signal);
+	const { said, failure } = await runHeadless(connection, prompt, onEvent, signal);
+	if (said !== undefined) onEvent({ type: "notice", level: "info", text: said });
 	await flushed;
 	return failure;
 }

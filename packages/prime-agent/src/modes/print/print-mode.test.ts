@@ -81,7 +81,9 @@ it("tells a watching person what the tools do", async () => {
 });
 
 it("prints what a command says", async () => {
-	expect((await run(async () => ({ ...DONE, said: "Goal set." }))).stdout).toBe("Goal set.\n");
+	const command = async () => ({ ...DONE, said: "Goal \u001b[31mset." });
+	expect((await run(command)).stdout).toBe("Goal \u001b[31mset.\n");
+	expect((await run(command, { isLive: true })).stdout).toBe("Goal set.\n");
 });
 
 it.each([

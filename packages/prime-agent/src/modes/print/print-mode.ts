@@ -1,7 +1,7 @@
 import type { Connection } from "../../connection/connection.ts";
 import type { SessionEvent } from "../../protocol/event.ts";
 import { type HeadlessPrompt, type Output, runHeadless } from "../headless.ts";
-import { TerminalCleaner } from "../terminal-text.ts";
+import { cleanForTerminal, TerminalCleaner } from "../terminal-text.ts";
 import { describeEvent } from "./notes.ts";
 
 /** Where print mode writes, and what it may write there. */
@@ -33,9 +33,11 @@ export async function runPrint(
 		if (print.isLive) live.endLine();
 		print.note(note);
 	};
-	const { answer, failure } = await runHeadless(connection, prompt, onEvent, signal);
+	const { answer, said, failure } = await runHeadless(connection, prompt, onEvent, signal);
 	if (print.isLive) live.endLine();
-	else if (answer !== "") await write(print.output, answer.endsWith("\n") ? answer : `${answer}\n`);
+	const text = said ?? (print.isLive ? "" : answer);
+	const shown = print.isLive ? cleanForTerminal(text) : text;
+	if (shown !== "") await write(print.output, shown.endsWith("\n") ? shown : `${shown}\n`);
 	return failure;
 }
 

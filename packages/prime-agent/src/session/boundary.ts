@@ -6,7 +6,7 @@ import type { ActionContent } from "./queue.ts";
  * What may happen between two turns, in this order; the only place where features are ordered against each other.
  * Within a phase the order of `features/index.ts` holds.
  *
- * recover: retry · account: goal, usage · checkpoint: refine · maintain: compaction · continue: steering at every
+ * recover: compaction after an overflow, retry · account: goal, usage · checkpoint: refine · maintain: compaction · continue: steering at every
  * boundary, and when the run would end follow-ups, then goal, then autonomous.
  */
 export const PHASES = ["recover", "account", "checkpoint", "maintain", "continue"] as const;
@@ -17,13 +17,14 @@ export type Phase = (typeof PHASES)[number];
 /**
  * What a hook wants: `pass` has no opinion, `stop` ends the run, `prompt` says something and goes on, `again` asks the
  * model once more without saying anything, `deliver` says what waits in the queue. `again` with `dropReply` leaves the
- * reply of this turn behind on a branch of its own: the log keeps it, the model does not see it.
+ * reply of this turn behind on a branch of its own: the log keeps it, the model does not see it. What `first` writes
+ * stands where the reply was; when it throws, the run fails.
  */
 export type Verdict =
 	| { readonly kind: "pass" }
 	| { readonly kind: "stop"; readonly reason: string }
 	| { readonly kind: "prompt"; readonly content: ActionContent }
-	| { readonly kind: "again"; readonly dropReply?: boolean }
+	| { readonly kind: "again"; readonly dropReply?: boolean; readonly first?: () => void }
 	| { readonly kind: "deliver"; readonly lanes: readonly Lane[] };
 
 /** The turn that has just ended. */

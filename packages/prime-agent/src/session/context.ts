@@ -68,7 +68,7 @@ function summaryMessage(entry: Entry, title: string): AgentMessage {
 }
 
 /** The message that an entry is to the model; undefined when it is none. */
-function toMessage(entry: Entry): AgentMessage | undefined {
+export function toMessage(entry: Entry): AgentMessage | undefined {
 	if (entry.type === "message") return entry.message as AgentMessage;
 	if (entry.type === "custom_message") {
 		return { role: "user", content: String(entry.content), timestamp: Date.parse(entry.timestamp) };

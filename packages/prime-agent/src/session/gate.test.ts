@@ -73,3 +73,21 @@ test("a task that fails does not keep the next one waiting", async () => {
 	await expect(failed).rejects.toThrow("no");
 	expect(await next).toBe("yes");
 });
+
+test("a running task is told when somebody stops the session's work, but not by the next task", async () => {
+	const gate = new Gate();
+	const { promise: begun, resolve: begin } = Promise.withResolvers<AbortSignal>();
+	const { promise: done, resolve: end } = Promise.withResolvers<void>();
+	const first = gate.exclusive("a", {}, async (signal) => {
+		begin(signal);
+		await done;
+	});
+	const signal = await begun;
+	const second = gate.exclusive("b", { interrupt: true }, () => Promise.resolve());
+	expect(signal.aborted).toBe(false);
+	expect(gate.interrupt("stop")).toBe(true);
+	expect(signal.reason).toBe("stop");
+	end();
+	await Promise.all([first, second]);
+	expect(gate.interrupt("stop")).toBe(false);
+});

@@ -3,6 +3,8 @@ import { AgentError } from "../protocol/errors.ts";
 
 interface Holder {
 	readonly name: string;
+	readonly isTurn: boolean;
+	readonly control: AbortController;
 	ended: boolean;
 }
 
@@ -14,45 +16,40 @@ export class Gate {
 	readonly #inside = new AsyncLocalStorage<Holder | undefined>();
 	#tail: Promise<void> = Promise.resolve();
 	#holder: Holder | undefined;
-	#turn: AbortController | undefined;
 
 	/** Whether a turn runs right now. */
 	get hasTurn(): boolean {
-		return this.#turn !== undefined;
+		return this.#holder?.isTurn === true;
 	}
 
 	/** Runs a turn and what follows it up to the next one. `signal` aborts when somebody interrupts. */
 	turn<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-		return this.#enter("a turn", async () => {
-			const controller = new AbortController();
-			this.#turn = controller;
-			try {
-				return await run(controller.signal);
-			} finally {
-				this.#turn = undefined;
-			}
-		});
+		return this.#enter("a turn", true, run);
 	}
 
 	/**
-	 * Runs a task while no turn runs; with `interrupt`, a running turn is told to stop first.
+	 * Runs a task while no turn runs; with `interrupt`, a running turn is told to stop first. `signal` aborts when
+	 * somebody interrupts.
 	 * @throws {AgentError} `refused` from inside of a turn or task.
 	 */
-	exclusive<T>(reason: string, options: { readonly interrupt?: boolean }, run: () => Promise<T>): Promise<T> {
+	exclusive<T>(
+		reason: string,
+		options: { readonly interrupt?: boolean },
+		run: (signal: AbortSignal) => Promise<T>,
+	): Promise<T> {
 		const holder = this.#inside.getStore();
 		if (holder && !holder.ended) {
 			const message = `"${reason}" cannot run inside of ${holder.name}: it would wait for itself. Append a request entry and act on it in a phase.`;
 			return Promise.reject(new AgentError("refused", message));
 		}
-		if (options.interrupt) this.interrupt(reason);
-		return this.#enter(reason, run);
+		if (options.interrupt && this.hasTurn) this.interrupt(reason);
+		return this.#enter(reason, false, run);
 	}
 
-	/** Tells the running turn to stop; false when none runs. */
+	/** Tells the running turn or task to stop; false when none runs. */
 	interrupt(reason: string): boolean {
-		if (!this.#turn) return false;
-		this.#turn.abort(reason);
-		return true;
+		this.#holder?.control.abort(reason);
+		return this.#holder !== undefined;
 	}
 
 	/** Runs code on behalf of whoever holds the gate, such as a request that comes out of a running cell. */
@@ -65,12 +62,12 @@ export class Gate {
 		return this.#inside.run(undefined, run);
 	}
 
-	#enter<T>(name: string, run: () => Promise<T>): Promise<T> {
+	#enter<T>(name: string, isTurn: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
 		const result = this.#tail.then(async () => {
-			const holder: Holder = { name, ended: false };
+			const holder: Holder = { name, isTurn, control: new AbortController(), ended: false };
 			this.#holder = holder;
 			try {
-				return await this.#inside.run(holder, run);
+				return await this.#inside.run(holder, run, holder.control.signal);
 			} finally {
 				holder.ended = true;
 				this.#holder = undefined;

@@ -50,7 +50,12 @@ export type GatePoint = keyof GateValues;
 export type GateVerdict<Point extends GatePoint> =
 	| undefined
 	| { readonly change: Partial<GateValues[Point]> }
-	| { readonly refuse: string };
+	| Refusal;
+
+/** A gate refused what was about to happen. */
+export interface Refusal {
+	readonly refuse: string;
+}
 
 /** Moments that listeners may look at. */
 export interface Moments {
@@ -92,6 +97,8 @@ export interface FeatureHost<State = undefined> {
 	write(draft: EntryDraft, options?: { readonly expect?: number }): Entry;
 	/** The entries from the root to the leaf, of the wanted kinds or all; read on demand, so ask for what is needed. */
 	branch(kinds?: ReadonlySet<string>): Entry[];
+	/** The entries from the leaf back to the root, read one by one: stop early when enough is known. */
+	fromLeaf(): Iterable<Entry>;
 	/** The conversation as the model sees it, the summary of a compaction included. */
 	messages(): AgentMessage[];
 	/** Tells clients something live under a specified event name. */
@@ -104,13 +111,22 @@ export interface FeatureHost<State = undefined> {
 	call<P, R>(operation: Operation<P, R>, params: P, signal?: AbortSignal): Promise<R>;
 	/** Queues something to be said to the model and wakes the session. */
 	enqueue(item: Enqueue): Delivery;
-	/** Runs a task while no turn runs; refused from inside of a turn or phase. */
-	exclusive<T>(reason: string, options: { readonly interrupt?: boolean }, run: () => Promise<T>): Promise<T>;
+	/**
+	 * Runs a task while no turn runs; refused from inside of a turn or phase. `signal` aborts when somebody stops the
+	 * session's work.
+	 */
+	exclusive<T>(
+		reason: string,
+		options: { readonly interrupt?: boolean },
+		run: (signal: AbortSignal) => Promise<T>,
+	): Promise<T>;
 	/** Changes or refuses what is about to happen at a point. */
 	before<Point extends GatePoint>(
 		point: Point,
 		run: (value: GateValues[Point]) => GateVerdict<Point> | Promise<GateVerdict<Point>>,
 	): void;
+	/** Asks the gates of a point: the values as the gates changed them, or the refusal of the first that refused. */
+	pass<Point extends GatePoint>(point: Point, value: GateValues[Point]): Promise<GateValues[Point] | Refusal>;
 	/** Looks at a moment. */
 	on<Name extends keyof Moments>(moment: Name, run: (value: Moments[Name]) => void | Promise<void>): void;
 	/** Has a say between two turns. */
@@ -121,6 +137,8 @@ export interface FeatureHost<State = undefined> {
 	registerPromptPart(name: string, text: () => string): void;
 	/** @throws {Error} when nobody supplies the port. */
 	port<T>(token: PortToken<T>): T;
+	/** A port that a session may do without. */
+	findPort<T>(token: PortToken<T>): T | undefined;
 	/** Aborts when the session is disposed. */
 	readonly signal: AbortSignal;
 }

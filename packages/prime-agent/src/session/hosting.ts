@@ -37,6 +37,7 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 		append: (customType, data, options) => log.append([{ type: "custom", customType, data }], options)[0] as Entry,
 		write: (draft, options) => log.append([draft], options)[0] as Entry,
 		branch: (kinds) => log.branch(kinds),
+		fromLeaf: () => log.fromLeaf(),
 		messages: () => parts.context.messages(),
 		emit: (event, data) => parts.emit({ type: "feature_event", name: event, data }),
 		notify: (level, text) => parts.emit({ type: "notice", level, text }),
@@ -49,6 +50,7 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 		},
 		exclusive: (reason, options, run) => gate.exclusive(reason, options, run),
 		before: (point, run) => registry.addGate(point, name, run),
+		pass: (point, value) => registry.pass(point, value),
 		on: (moment, run) => registry.addListener(moment, name, run),
 		atBoundary: (phase, run) => registry.hooks.push({ phase, feature: name, run }),
 		registerTool: (tool) => addOnce(registry.tools, tool.name, tool, "tool"),
@@ -58,6 +60,7 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 			if (!parts.ports.has(token.name)) throw new Error(`Nobody supplies the port "${token.name}" that ${name} needs.`);
 			return parts.ports.get(token.name) as T;
 		},
+		findPort: <T>(token: PortToken<T>) => parts.ports.get(token.name) as T | undefined,
 	};
 }
 

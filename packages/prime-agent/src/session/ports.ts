@@ -114,6 +114,22 @@ export interface ModelPort {
 	readonly stream: StreamFn;
 }
 
+/** Where a credential came from, and fingerprints by which a later one is told apart; never the credential itself. */
+export interface AuthSourceToken {
+	/** For example `stored`, `environment` or `runtime`. */
+	readonly source: string;
+	readonly identityFingerprint: string;
+	readonly valueFingerprint: string;
+}
+
+/** The credentials of providers, for features that learn that one was refused. */
+export interface AuthPort {
+	/** What the next request to the provider would carry; undefined without a credential. */
+	current(provider: string): Promise<AuthSourceToken | undefined>;
+	/** Takes credentials out of use until they change. */
+	markStale(provider: string, tokens: readonly AuthSourceToken[]): Promise<void>;
+}
+
 /** Settings as a feature reads them: merged, checked against a schema by the reader. */
 export interface SettingsPort {
 	/** The value at a dotted path, for example `compaction.reserveTokens`; undefined when unset. */
@@ -121,6 +137,8 @@ export interface SettingsPort {
 }
 
 export const MODEL: PortToken<ModelPort> = definePort("model");
+/** Optional: without it a refused credential stays in use. */
+export const AUTH: PortToken<AuthPort> = definePort("auth");
 export const SETTINGS: PortToken<SettingsPort> = definePort("settings");
 export const KERNEL: PortToken<KernelPort> = definePort("kernel");
 export const CLOCK: PortToken<ClockPort> = definePort("clock");

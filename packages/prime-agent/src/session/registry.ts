@@ -1,16 +1,11 @@
 import type { AgentTool } from "@prime-agent/loop";
 import type { Entry } from "../protocol/entry.ts";
 import type { PlacedHook } from "./boundary.ts";
-import type { AnyFeature, Command, GatePoint, GateValues, GateVerdict, Moments } from "./host.ts";
+import type { AnyFeature, Command, GatePoint, GateValues, GateVerdict, Moments, Refusal } from "./host.ts";
 import type { SessionLog } from "./log.ts";
 
 type Gate = (value: never) => GateVerdict<GatePoint> | Promise<GateVerdict<GatePoint>>;
 type Listener = (value: never) => void | Promise<void>;
-
-/** A gate refused what was about to happen. */
-export interface Refusal {
-	readonly refuse: string;
-}
 
 /** Tells who failed where; features never stop each other. */
 export type ReportFault = (feature: string, during: string, error: unknown) => void;

@@ -265,3 +265,19 @@ test("a reply that a feature drops stays in the log and is gone from what the mo
 	const roles = bench.model.calls[1]!.context.messages.map((message) => message.role);
 	expect(roles.filter((role) => role !== "system")).toEqual(["user"]);
 });
+
+test("what a feature writes when it drops a reply stands where the reply was", async () => {
+	let tries = 0;
+	const note = defineFeature({
+		name: "note",
+		setup: (host) =>
+			host.atBoundary("recover", ({ failed }) => {
+				if (!failed || tries++ > 0) return { kind: "pass" };
+				const content = { type: "custom_message", customType: "note", content: "shorter", display: true };
+				return { kind: "again", dropReply: true, first: () => void host.write(content) };
+			}),
+	});
+	const bench = openBench({ features: [note], steps: [fail("too long"), reply({ text: "fits" })] });
+	await bench.say("go");
+	expect(bench.spoken()).toEqual(["user: go", "note: shorter", "assistant: fits"]);
+});

@@ -188,6 +188,7 @@ export class Runner {
 				return { content: verdict.content, resume: true };
 			case "again":
 				if (verdict.dropReply) this.#parts.log.moveTo(before);
+				verdict.first?.();
 				return { resume: true };
 			case "deliver":
 				return { lanes: verdict.lanes, resume: !runEnds };

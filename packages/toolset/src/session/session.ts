@@ -4,6 +4,7 @@ import {
 	type AgentLoopConfig,
 	type AgentMessage,
 	type Clock,
+	classifyFailure,
 	type StreamFn,
 	systemClock,
 	type TurnResult,
@@ -11,7 +12,7 @@ import {
 import type { ExecutionEnvironment } from "../environment/environment.ts";
 import { LoopDetector } from "../loop-detection.ts";
 import type { PermissionGate } from "../permissions.ts";
-import type { ModelAccess } from "../profiles/access.ts";
+import { findKeyVariable, type ModelAccess } from "../profiles/access.ts";
 import { describeModel } from "../profiles/models.ts";
 import type { Profile } from "../profiles/profile.ts";
 import { buildSystemPrompt } from "../profiles/system-prompt.ts";
@@ -247,7 +248,7 @@ export class CodingSession implements ChildSession {
 			}
 			const { message, toolResults } = await this.#takeTurn(opening);
 			opening = [];
-			if (message.stopReason === "error" || message.stopReason === "aborted") return describeFailure(message);
+			if (message.stopReason === "error" || message.stopReason === "aborted") return this.#describeFailure(message);
 			if (toolResults.length > 0) {
 				rounds++;
 				opening.push(...this.#checkLoop(message));
@@ -258,6 +259,13 @@ export class CodingSession implements ChildSession {
 			}
 			opening.unshift(...this.#steering.splice(0));
 		}
+	}
+
+	#describeFailure(message: AssistantReply): RunEnd {
+		if (message.stopReason === "aborted") return { reason: "aborted", error: "The run was interrupted." };
+		const error = message.errorMessage ?? "The model call failed.";
+		if (classifyFailure(message)?.kind !== "auth") return { reason: "error", error };
+		return { reason: "error", error: `${error} (check the key in ${findKeyVariable(this.#options.profile.provider)})` };
 	}
 
 	#reachLimit(reason: "round_limit" | "turn_limit", when: string): RunEnd {
@@ -394,9 +402,4 @@ function isSendable(message: AgentMessage): message is ModelMessage {
 
 function readText(message: AssistantReply): string {
 	return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-}
-
-function describeFailure(message: AssistantReply): RunEnd {
-	if (message.stopReason === "aborted") return { reason: "aborted", error: "The run was interrupted." };
-	return { reason: "error", error: message.errorMessage ?? "The model call failed." };
 }

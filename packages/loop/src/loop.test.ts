@@ -135,6 +135,13 @@ test("a run that is aborted beforehand reaches no model and ends with an aborted
 	expect(added.at(-1)).toMatchObject({ stopReason: "aborted", errorMessage: "Request was aborted" });
 });
 
+test("the signal of the configuration aborts a run that was given none", async () => {
+	const { streamFn, asked } = scriptModel(reply([text("never")]));
+	const config = testConfig({ signal: AbortSignal.abort() });
+	const added = await runAgentLoop([user("go")], testContext([]), config, () => undefined, undefined, streamFn);
+	expect([asked.length, added.at(-1)]).toMatchObject([0, { stopReason: "aborted" }]);
+});
+
 test("an abort during a tool call keeps its result and ends the run with an aborted message", async () => {
 	const { streamFn, asked } = scriptModel(reply([call("c1", "echo", { text: "x" })]), reply([text("never")]));
 	const abort = new AbortController();

@@ -22,6 +22,7 @@ export async function runAgentLoop(
 	signal?: AbortSignal,
 	streamFn: StreamFn = guardedByApi,
 ): Promise<AgentMessage[]> {
+	signal ??= config.signal;
 	await emit({ type: "agent_start" });
 	const newMessages: AgentMessage[] = [];
 	const current: AgentContext = { ...context, messages: [...context.messages] };

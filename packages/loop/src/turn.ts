@@ -33,6 +33,7 @@ export async function runTurn(
 	streamFn: StreamFn,
 	opening: readonly AgentMessage[] = [],
 ): Promise<TurnResult> {
+	signal ??= config.signal;
 	const grace: Grace = { clock: config.clock ?? systemClock, ms: config.abortGraceMs ?? defaultAbortGraceMs };
 	await emit({ type: "turn_start" });
 	for (const message of opening) {

@@ -181,7 +181,7 @@ test("the key of a request reaches neither error nor debug output, also when the
 	const headers = { "x-extra-token": "canary-extra-token-1" };
 	const debug = (record: unknown) => void seen.push(JSON.stringify(record));
 	const body = { error: { message: `Incorrect API key provided: ${canaryKey}; ${headers["x-extra-token"]}` } };
-	const refused = await call(raw({ status: 401, body }), { debug, headers });
+	const refused = await call(raw({ status: 401, body }), { debug, headers, prompt: `my key is ${canaryKey}` });
 	const broken = await call(
 		reply({ text: `echo ${canaryKey} of ${headers["x-extra-token"]}`, chunk: 500, end: "cut" }),
 		{ debug, headers },

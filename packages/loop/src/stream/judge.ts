@@ -40,7 +40,11 @@ export function judgeReply(message: AssistantMessage, evidence: ReplyEvidence): 
 	if (evidence.isAborted && isBroken(message)) return { ...message, stopReason: "aborted", errorMessage: abortedText };
 	const finding = findFailure(message, evidence);
 	if (!finding) return message;
-	const text = evidence.redactor.text(finding.text).replace(/\s+/g, " ").trim().slice(0, longestText);
+	const text = evidence.redactor
+		.text(finding.text)
+		.replace(/[\s\p{Cc}]+/gu, " ")
+		.trim()
+		.slice(0, longestText);
 	const details: JsonObject = { ...finding.failure };
 	const diagnostic = { type: failureDiagnostic, timestamp: evidence.nowMs, error: { message: text }, details };
 	return {

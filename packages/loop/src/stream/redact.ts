@@ -7,7 +7,7 @@ const secretParameters = /^(?:key|api[-_]?key|access[-_]?token|token|auth|secret
 /** Things that look like credentials wherever they stand: bearer tokens and the key prefixes of well-known services. */
 const secretShapes: RegExp[] = [
 	/\b(Bearer|Basic)(\s+)[A-Za-z0-9._~+/=-]{8,}/gi,
-	/()()\b(?:sk|pk|rk|gsk|xai|nvapi|hf|ghp|gho|ghu|ghs|github_pat|pit|csk|r8)[-_][A-Za-z0-9_-]{12,}/g,
+	/()()\b(?:sk-|csk-|sk_|rk_|gsk_|xai-|nvapi-|hf_|gh[opsu]_|github_pat_|r8_)[A-Za-z0-9_-]{12,}/g,
 	/()()\bAIza[A-Za-z0-9_-]{20,}/g,
 	/()()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
 	/()()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
@@ -49,7 +49,7 @@ export function createRedactor(...known: (string | undefined)[]): Redactor {
 		url(value) {
 			if (!URL.canParse(value)) return redactText(value);
 			const url = new URL(value);
-			learn(decodeURIComponent(url.password));
+			learn(url.password);
 			if (url.username || url.password) {
 				url.username = "";
 				url.password = "";

@@ -18,6 +18,7 @@ export interface CallOptions extends Partial<GuardOptions> {
 	api?: string;
 	signal?: AbortSignal;
 	headers?: Record<string, string>;
+	prompt?: string;
 	onEvent?: (event: AssistantMessageEvent) => void;
 }
 
@@ -28,12 +29,12 @@ export function modelAt(baseUrl: string, api = "openai-completions"): Model<Api>
 
 /** Asks the server at `baseUrl` once through pi-ai's adapter and the guard. */
 export async function callGuarded(baseUrl: string, options: CallOptions = {}): Promise<GuardedCall> {
-	const { api, signal, headers, onEvent, ...guard } = options;
+	const { api, signal, headers, prompt = "go", onEvent, ...guard } = options;
 	const streamFn = guardStream({ streamFn: streamByApi, ...guard });
 	const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 	const context = normalizeContext({
 		systemPrompt: "You are a test.",
-		messages: [{ role: "user", content: "go", timestamp: 0 }],
+		messages: [{ role: "user", content: prompt, timestamp: 0 }],
 		tools: [{ name: "echo", description: "Says it again.", parameters }],
 	});
 	const request = { apiKey: canaryKey, ...(signal ? { signal } : {}), ...(headers ? { headers } : {}) };

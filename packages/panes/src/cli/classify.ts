@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { CLIS, findCli } from "../clis/index.ts";
-import { PaneError } from "../errors.ts";
+import { readTextFile } from "../drive/files.ts";
 import { classify } from "../screen/classify.ts";
-import type { Command, CommandWorld } from "./command.ts";
+import type { Command } from "./command.ts";
 import { printResult } from "./drive.ts";
 import { usage } from "./parse.ts";
 
@@ -31,7 +30,7 @@ export const classifyCommand: Command = {
 		if (cli === undefined) {
 			throw usage(classifyCommand.spec, `unknown CLI "${name}"; known: ${CLIS.map((each) => each.name).join(", ")}`);
 		}
-		const rows = readScreen(world, path).replace(/\n$/, "").split("\n");
+		const rows = readTextFile(resolvePath(world.cwd, path)).replace(/\n$/, "").split("\n");
 		const capture = { rows, isStyled: line.has("ansi"), title: line.text("title"), isDead: line.has("dead") };
 		const none = { word: capture.isDead ? "dead" : "unknown", rule: "no-screens", composer: undefined } as const;
 		const { word, rule, composer } = cli.screen === undefined ? none : classify(cli.screen, capture);
@@ -40,11 +39,3 @@ export const classifyCommand: Command = {
 		return 0;
 	},
 };
-
-function readScreen(world: CommandWorld, path: string): string {
-	try {
-		return readFileSync(resolvePath(world.cwd, path), "utf8");
-	} catch (error) {
-		throw new PaneError("config", `${path} cannot be read: ${(error as Error).message}`, { cause: error });
-	}
-}

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { deliverText } from "../drive/deliver.ts";
+import { fileExists } from "../drive/files.ts";
 import { openPaneIO } from "../drive/pane-io.ts";
 import { probeReadiness } from "../drive/probe.ts";
 import { PaneError } from "../errors.ts";
@@ -72,7 +72,7 @@ function readPayload(line: ParsedLine, world: CommandWorld): { text: string; pat
 	if ((text === undefined) === (path === undefined))
 		throw usage(deliver.spec, "give exactly one of --text and --prompt-file");
 	if (path !== undefined) {
-		if (existsSync(resolvePath(world.cwd, path))) return { text: `Read ${path} and execute it.`, path };
+		if (fileExists(resolvePath(world.cwd, path))) return { text: `Read ${path} and execute it.`, path };
 		throw new PaneError("prompt_missing", `there is no file ${path}; nothing was typed`);
 	}
 	if (text === undefined || text.trim() === "") throw usage(deliver.spec, "the text is empty");

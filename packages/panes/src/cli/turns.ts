@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { callOptions, rest } from "../drive/context.ts";
+import { fileExists } from "../drive/files.ts";
 import { readStatus, tmuxName } from "../drive/session.ts";
 import { readRollout, readTurnState } from "../drive/turn.ts";
 import { sendAndWait, waitForIdle } from "../drive/wait.ts";
@@ -145,10 +145,10 @@ async function watchFor(line: ParsedLine, world: CommandWorld, path: string, pol
 	const name = line.positionals[0] ?? "";
 	let previous = "";
 	for (;;) {
-		if (existsSync(path)) return "artifact";
+		if (fileExists(path)) return "artifact";
 		const pane = await findSessionPane(drive.tmux, tmuxName(drive, name), callOptions(drive));
 		const word = pane === undefined ? "dead" : (await readTurnState(drive, name)).state;
-		if (word === "dead") return existsSync(path) ? "artifact" : "dead";
+		if (word === "dead") return fileExists(path) ? "artifact" : "dead";
 		const isEnd = word === "idle" || word === "idle-unconfirmed" || word === "blocked";
 		if (isEnd && previous === word) return word === "blocked" ? "blocked" : "idle";
 		previous = word;

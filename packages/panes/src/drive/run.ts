@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 
 /** Runs a shell line in this terminal and returns its exit code; a signal counts as 128 plus its number. */
 export function runShell(command: string, env: NodeJS.ProcessEnv): Promise<number> {
@@ -10,7 +11,7 @@ export function runShell(command: string, env: NodeJS.ProcessEnv): Promise<numbe
 		child.on("error", reject);
 		child.on("close", (code, signal) => {
 			process.removeListener("SIGINT", leave);
-			resolve(code ?? (signal === null ? 1 : 130));
+			resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
 		});
 	});
 }

@@ -1,0 +1,27 @@
+import type { CommandWorld } from "./command.ts";
+
+/** The world of this process: its environment, folder and standard streams; SIGINT and SIGTERM abort the signal. */
+export function makeProcessWorld(): CommandWorld {
+	const stop = new AbortController();
+	const onSignal = (signal: NodeJS.Signals) => stop.abort(new Error(`stopped by ${signal}`));
+	process.once("SIGINT", onSignal);
+	process.once("SIGTERM", onSignal);
+	return {
+		env: process.env,
+		cwd: process.cwd(),
+		signal: stop.signal,
+		print: (text) => void process.stdout.write(`${text}\n`),
+		note: (text) => void process.stderr.write(`${neutralise(text)}\n`),
+		readInput: async () => {
+			let text = "";
+			process.stdin.setEncoding("utf8");
+			for await (const chunk of process.stdin) text += chunk;
+			return text;
+		},
+	};
+}
+
+/** Screens and names come from other programs; their control characters must not reach this terminal. */
+function neutralise(text: string): string {
+	return text.replace(/\p{Cc}/gu, (char) => (char === "\n" || char === "\t" ? char : "\ufffd"));
+}

@@ -2,13 +2,13 @@
 
 import __future__
 
-import ast
-import inspect
 import linecache
-import textwrap
 
-from rlm.transform import transform
+# the C part alone: `ast` and `inspect` cost a good part of the start
+from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
+# inspect.CO_COROUTINE
+COROUTINE = 0x80
 FEATURES = 0
 for _name in __future__.all_feature_names:
     FEATURES |= getattr(__future__, _name).compiler_flag
@@ -20,7 +20,7 @@ class Compiler:
     """Turns source into code objects; `from __future__` imports hold for later cells."""
 
     def __init__(self):
-        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.flags = PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.names = []
 
     def compile(self, source, filename):
@@ -28,8 +28,8 @@ class Compiler:
         self.remember(source, filename)
         tree = self.parse(source, filename)
         last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
-            last = ast.Expression(tree.body.pop().value)
+        if tree.body and isinstance(tree.body[-1], Expr) and not source.rstrip().endswith(";"):
+            last = Expression(tree.body.pop().value)
         parts = []
         if tree.body:
             parts.append((self.compile_tree(tree, filename, "exec"), False))
@@ -43,11 +43,15 @@ class Compiler:
         return code
 
     def parse(self, source, filename):
-        flags = self.flags | ast.PyCF_ONLY_AST
+        flags = self.flags | PyCF_ONLY_AST
         try:
             return compile(source, filename, "exec", flags=flags, dont_inherit=True)
         except SyntaxError:
             # maybe it holds lines that are not Python, or is indented as a whole
+            import textwrap
+
+            from rlm.transform import transform
+
             changed = transform(textwrap.dedent(source))
             if changed == source:
                 raise
@@ -65,7 +69,7 @@ async def run_parts(parts, namespace):
     result = (False, None)
     for code, is_value in parts:
         value = eval(code, namespace)
-        if code.co_flags & inspect.CO_COROUTINE:
+        if code.co_flags & COROUTINE:
             value = await value
         if is_value:
             result = (True, value)

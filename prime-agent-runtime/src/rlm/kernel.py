@@ -1,27 +1,25 @@
 """The kernel process: one namespace, one event loop, cells one after another."""
 
-import asyncio
 import atexit
 import builtins
 import contextvars
 import faulthandler
 import gc
 import os
+import queue
 import site
 import sys
 import threading
 import types
 
-from rlm import goal, host, ipython, magics, trace
+from rlm import goal, host, ipython, magics
 from rlm.capture import Capture
 from rlm.cells import Compiler, run_parts
 from rlm.display import Displays, make_bundle
 from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
-from rlm.nested import Nesting
 from rlm.output import Output
-from rlm.shell import Shell
 from rlm.streams import Stdin, Stdout, refuse_input
 from rlm.wire import PROTOCOL, Wire
 
@@ -35,7 +33,14 @@ def run(life, argv):
     """Serves until the host hangs up or says `shutdown`."""
     options = dict(word[2:].split("=", 1) for word in argv[1:] if word.startswith("--") and "=" in word)
     kernel = Kernel(life, int(options.get("limit", LIMIT_BYTES)), int(options.get("spill", SPILL_BYTES)))
-    kernel.serve()
+    try:
+        kernel.serve()
+    except BaseException:
+        # a fault of this program: the host shows what it can read of it
+        import traceback
+
+        os.write(kernel.complaints, traceback.format_exc().encode())
+        os._exit(70)
     kernel.release()
 
 
@@ -56,18 +61,20 @@ class Kernel:
 
     def __init__(self, life, limit, spill):
         self.life = move_high(life)
+        # the real stderr, before it is captured
+        self.complaints = move_high(os.dup(2))
         self.wire = Wire(move_high(WIRE_FD), self.receive, self.hang_up)
-        self.loop = asyncio.new_event_loop()
-        self.nesting = Nesting(self.loop)
+        # what to do next in the main thread
+        self.inbox = queue.SimpleQueue()
+        # made when the first cell needs one
+        self.loop = None
         self.interrupts = Interrupts(self.raise_or_cancel)
         self.output = Output(self.wire, threading.Lock(), self.interrupts, limit, spill, self.note_folder)
         self.bridge = host.Bridge(self.wire)
         self.compiler = Compiler()
         self.context = contextvars.copy_context()
         self.cell = None
-        self.task = None
         self.count = 0
-        self.cancelled = False
         self.closing = False
         self.void = None
 
@@ -80,17 +87,14 @@ class Kernel:
 
     def serve(self):
         """Sets the process up and runs the loop for good."""
-        faulthandler.enable(move_high(os.dup(2)), all_threads=False)
+        faulthandler.enable(self.complaints, all_threads=False)
         capture = Capture(self.output)
-        self.shell = Shell(self.output, capture, self.interrupts, self.note)
         self.displays = Displays(self.wire, lambda text: sys.stdout.write(text))
-        self.set_up_module()
+        self.set_up_module(capture)
         self.set_up_streams()
         neutralise(os.environ)
         os.register_at_fork(after_in_child=self.cut_off)
         host.connect(self.bridge)
-        asyncio.set_event_loop(self.loop)
-        self.nesting.install()
         capture.start()
         self.wire.start()
         self.wire.send(
@@ -103,12 +107,10 @@ class Kernel:
             }
         )
         while not self.closing:
-            try:
-                self.loop.run_forever()
-            except (KeyboardInterrupt, SystemExit):
-                # raised in a background task: the loop itself is sound, the cell that waits is stopped
-                if self.interrupts.active and self.task is not None:
-                    self.cancel()
+            if self.loop is None:
+                self.inbox.get()()
+            else:
+                self.loop.run(self.inbox)
 
     def release(self):
         """Lets go of the user's objects, so that open files are written; called once the loop has ended."""
@@ -135,13 +137,20 @@ class Kernel:
             if current is None or getattr(current, "closed", False):
                 setattr(sys, name, stream)
 
-    def set_up_module(self):
+    def set_up_module(self, capture):
         """The module `__main__` that cells live in."""
         module = types.ModuleType("__main__")
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = module
         self.namespace = module.__dict__
-        shim = magics.Shim(self.namespace, self.shell, self.output, self.displays)
+
+        def make_shell():
+            # imported late: it costs a third of the start
+            from rlm.shell import Shell
+
+            return Shell(self.output, capture, self.interrupts, self.note)
+
+        shim = magics.Shim(self.namespace, make_shell, self.output, self.displays)
         self.shim = shim
         builtins.get_ipython = lambda: shim
         builtins.display = self.displays.show
@@ -160,16 +169,27 @@ class Kernel:
     def hang_up(self, _error=None):
         """Ends in the ordinary way, so that open files are written; the guardian waits only so long for it."""
         self.closing = True
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.submit(self.stop)
         if self.cell is not None:
             self.interrupts.request()
+
+    def submit(self, action):
+        """Has the main thread do something, after what it is doing now."""
+        self.inbox.put(action)
+        if self.loop is not None:
+            self.loop.wake(self.inbox)
+
+    def stop(self):
+        if self.loop is not None:
+            self.loop.stop()
 
     def receive(self, message):
         """One message of the host, in the reading thread."""
         op = message["op"]
         if op == "execute":
             code = message["code"].replace("\r\n", "\n")
-            self.loop.call_soon_threadsafe(self.start_cell, message["cell"], code)
+            cell = message["cell"]
+            self.submit(lambda: self.start_cell(cell, code))
         elif op == "interrupt":
             if message["cell"] == self.cell:
                 self.interrupts.request()
@@ -182,19 +202,33 @@ class Kernel:
             self.hang_up()
 
     def start_cell(self, cell, code):
+        """Runs in the main thread."""
+        if self.loop is None and needs_loop(code):
+            from rlm.loop import Loop
+
+            self.loop = Loop()
+            self.inbox.put(lambda: self.start_cell(cell, code))
+            return
         self.cell = cell
         self.count += 1
-        self.cancelled = False
         self.output.begin(cell)
         self.displays.begin(cell)
         self.interrupts.install()
         self.repair_streams()
         work = self.run_cell(code)
-        if sys.version_info >= (3, 11):
-            self.task = self.loop.create_task(work, context=self.context)
+        if self.loop is not None:
+            self.loop.start(work, self.context, self.finish_cell)
         else:
-            self.task = self.loop.create_task(work)
-        self.task.add_done_callback(self.finish_cell)
+            self.run_at_once(work)
+
+    def run_at_once(self, work):
+        """Runs a cell that awaits nothing to its end."""
+        try:
+            self.context.run(work.send, None)
+        except StopIteration as end:
+            self.finish_cell(end.value, None)
+        except BaseException as error:
+            self.finish_cell(None, error)
 
     async def run_cell(self, code):
         """Runs one cell; returns what `done` tells about it."""
@@ -207,9 +241,13 @@ class Kernel:
             return answer
         except BaseException as error:
             self.interrupts.end()
-            if isinstance(error, asyncio.CancelledError) and self.cancelled:
+            if self.loop is not None and self.loop.was_cancelled(error):
                 error = KeyboardInterrupt().with_traceback(error.__traceback__)
             return failure(error)
+        finally:
+            if self.loop is not None:
+                # a task works on a copy of the context that it was started in
+                self.context = contextvars.copy_context()
 
     async def run_code(self, code):
         if "IPython" in code and ipython.is_installed():
@@ -230,34 +268,34 @@ class Kernel:
             self.displays.send(bundle)
         return {"status": "ok", "result": bundle["text/plain"]}
 
-    def finish_cell(self, task):
+    def finish_cell(self, answer, error):
         """Sends the end of a cell, however it ended."""
         self.interrupts.end()
         if self.output.forked:
             # a forked child ran past the end of the cell
             os._exit(0)
-        if task.cancelled() or task.exception() is not None:
-            answer = failure(KeyboardInterrupt() if task.cancelled() else task.exception())
-        else:
-            answer = task.result()
-        self.task = None
+        if error is not None:
+            answer = failure(error)
         stdout, stderr, dropped = self.output.take()
         cell, self.cell = self.cell, None
         self.wire.send({"op": "done", "cell": cell, "stdout": stdout, "stderr": stderr, "dropped": dropped, **answer})
 
     def raise_or_cancel(self):
         """Stops the running cell: at once in its own code, by cancelling it where it awaits."""
-        if self.nesting.depth or asyncio.current_task(self.loop) is not None:
+        if self.loop is None or self.loop.has_current():
             raise KeyboardInterrupt
-        self.loop.call_soon_threadsafe(self.cancel)
+        self.loop.call(self.loop.cancel)
 
-    def cancel(self):
-        if self.task is not None:
-            self.cancelled = True
-            self.task.cancel()
+
+def needs_loop(code):
+    """False when a cell surely awaits nothing and nothing that it uses wants a running loop."""
+    return "await" in code or "async" in code or "asyncio" in sys.modules
 
 
 def failure(error):
     """The `done` fields of a cell that ended with an exception."""
+    # imported late: most cells end well
+    from rlm import trace
+
     status = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
     return {"status": status, "error": trace.describe(error)}

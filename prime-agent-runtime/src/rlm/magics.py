@@ -1,13 +1,11 @@
 """The magics that work without IPython, and `get_ipython()`."""
 
+import functools
 import os
 import re
-import shlex
 import sys
 
 from rlm import ipython
-from rlm.expand import expand
-from rlm.shell import CommandFailed, describe_end
 
 CAPTURE_BYTES = 64 << 20
 CELL_MAGIC = re.compile(r"\s*%%(\w+)[ \t]*([^\n]*)(?:\n|$)")
@@ -46,19 +44,23 @@ def split_cell_magic(source):
 class Shim:
     """What `get_ipython()` returns: commands and magics."""
 
-    def __init__(self, namespace, shell, output, displays):
+    def __init__(self, namespace, make_shell, output, displays):
         self.displays = displays
         self.user_ns = namespace
-        self.shell = shell
+        self.make_shell = make_shell
         self.output = output
         self.previous = None
+
+    @functools.cached_property
+    def shell(self):
+        return self.make_shell()
 
     def system(self, command):
         """`!cmd`: shows the output; the exit code is in `_exit_code`."""
         code = self.shell.run(expand(command, caller_names()))
         self.user_ns["_exit_code"] = code
         if code:
-            self.output.write("stderr", ("[%s]\n" % describe_end(code)).encode())
+            self.output.write("stderr", ("[%s]\n" % self.shell.describe_end(code)).encode())
 
     def getoutput(self, command):
         """`x = !cmd`: the lines of both streams."""
@@ -76,7 +78,7 @@ class Shim:
         if size > CAPTURE_BYTES:
             notes.append("[only the first %d of %d bytes were kept]\n" % (CAPTURE_BYTES, size))
         if code:
-            notes.append("[%s]\n" % describe_end(code))
+            notes.append("[%s]\n" % self.shell.describe_end(code))
         if notes:
             self.output.write("stderr", "".join(notes).encode())
         return Lines(b"".join(pieces).decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n").splitlines() or [])
@@ -163,7 +165,7 @@ class Shim:
             self.user_ns[name] = b"".join(taken[option]).decode("utf-8", "replace")
         self.user_ns["_exit_code"] = code
         if code and strict:
-            raise CommandFailed(code, program)
+            raise self.shell.failure(code, program)
 
     def cell_writefile(self, line, cell):
         """`%%writefile [-a] path`: writes the rest of the cell."""
@@ -181,7 +183,16 @@ class Shim:
         self.output.write("stdout", ("%s %s\n" % (verb, words[0])).encode())
 
 
+def expand(text, names):
+    # imported late: only commands need it
+    from rlm import expand
+
+    return expand.expand(text, names)
+
+
 def split(line, magic):
+    import shlex
+
     try:
         return shlex.split(line)
     except ValueError as error:

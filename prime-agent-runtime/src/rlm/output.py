@@ -1,7 +1,6 @@
 """All output of the kernel on its way to the host: cleaned, bounded, live in small pieces."""
 
 import os
-import tempfile
 import time
 from collections import deque
 
@@ -58,6 +57,9 @@ class Output:
 
     def open_spill(self, name):
         if self.folder is None:
+            # imported late: most kernels need no file
+            import tempfile
+
             self.folder = tempfile.mkdtemp(prefix="prime-agent-kernel-")
             self.note_folder(self.folder)
         self.spills += 1

@@ -58,6 +58,12 @@ class Shell:
         self.note = note
         self.programs = {}
 
+    describe_end = staticmethod(describe_end)
+
+    def failure(self, code, program):
+        """The exception for a script that ended badly."""
+        return CommandFailed(code, program)
+
     def find(self, name):
         """The absolute path of a shell; `bash` falls back to `sh`."""
         if name not in self.programs:

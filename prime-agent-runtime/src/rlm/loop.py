@@ -1,0 +1,75 @@
+"""The event loop that cells with `await` live in; loaded when the first such cell comes."""
+
+import asyncio
+
+from rlm.nested import Nesting
+
+
+class Loop:
+    """One loop for the life of the kernel: background tasks go on between cells."""
+
+    def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self.loop)
+        self.nesting = Nesting(self.loop)
+        self.nesting.install()
+        self.task = None
+        self.cancelled = False
+
+    def run(self, inbox):
+        """Serves `inbox` (callables) until `stop`; a KeyboardInterrupt of a background task stops the waiting cell."""
+        self.wake(inbox)
+        while True:
+            try:
+                self.loop.run_forever()
+                return
+            except (KeyboardInterrupt, SystemExit):
+                # raised in a background task: the loop itself is sound
+                self.cancel()
+
+    def wake(self, inbox):
+        """Looks into the inbox soon; from any thread."""
+        self.call(lambda: serve(inbox))
+
+    def call(self, action):
+        """Runs `action` in the loop soon; from any thread."""
+        self.loop.call_soon_threadsafe(action)
+
+    def stop(self):
+        self.call(self.loop.stop)
+
+    def start(self, work, context, done):
+        """Runs the coroutine of a cell as a task; `done(answer or None, error or None)` ends it."""
+        self.cancelled = False
+        self.task = context.run(self.loop.create_task, work)
+        self.task.add_done_callback(lambda task: self.finish(task, done))
+
+    def finish(self, task, done):
+        self.task = None
+        if task.cancelled():
+            done(None, KeyboardInterrupt())
+        elif task.exception() is not None:
+            done(None, task.exception())
+        else:
+            done(task.result(), None)
+
+    def has_current(self):
+        """True while a task, or a loop of the user's inside it, is running code right now."""
+        return self.nesting.depth > 0 or asyncio.current_task(self.loop) is not None
+
+    def cancel(self):
+        """Cancels the cell where it awaits."""
+        if self.task is not None:
+            self.cancelled = True
+            self.task.cancel()
+
+    def was_cancelled(self, error):
+        """True when `error` is the trace of `cancel()`."""
+        return self.cancelled and isinstance(error, asyncio.CancelledError)
+
+
+def serve(inbox):
+    """Calls what waits in the inbox."""
+    while not inbox.empty():
+        inbox.get_nowait()()
+

@@ -16,7 +16,7 @@ const answer = `${chunk({ role: "assistant", content: "done" }, null)}${chunk({}
 
 /** A model server on loopback that answers every chat with one word, and an agent folder that knows it. */
 export interface ModelServer {
-	/** Environment with a home of its own, in which `bench/bench` is a model of this server. */
+	/** Environment with a home of its own, in which `bench/bench` and `bench/wide` (10 M tokens) are models of this server. */
 	env: NodeJS.ProcessEnv;
 	/** An empty folder to work in. */
 	folder: string;
@@ -42,7 +42,8 @@ export async function startModelServer(): Promise<ModelServer> {
 	const { port } = server.address() as AddressInfo;
 	const folder = await mkdtemp(join(tmpdir(), "bench-"));
 	const baseUrl = `http://127.0.0.1:${port}/v1`;
-	const provider = { baseUrl, api: "openai-completions", apiKey: "bench", models: [{ id: "bench" }] };
+	const models = [{ id: "bench" }, { id: "wide", contextWindow: 10_000_000 }];
+	const provider = { baseUrl, api: "openai-completions", apiKey: "bench", models };
 	await writeFile(join(folder, "models.json"), JSON.stringify({ providers: { bench: provider } }));
 	const work = await mkdtemp(join(folder, "work-"));
 	return {

@@ -7,7 +7,7 @@ import { createKernel, type KernelOptions } from "./kernel/index.ts";
 import { createUuid } from "./lib/ids.ts";
 import { errorText } from "./lib/text.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
-import { type Entry, SESSION_VERSION, type SessionHeader } from "./protocol/entry.ts";
+import { SESSION_VERSION, type SessionHeader } from "./protocol/entry.ts";
 import { AgentError } from "./protocol/errors.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
 import { type EntryDraft, SessionLog } from "./session/log.ts";
@@ -166,11 +166,10 @@ interface Choices {
 }
 
 function lastChoices(log: SessionLog): Choices {
-	const last = (kind: string): Entry | undefined => log.branch(new Set([kind])).at(-1);
-	const model = last("model_change");
+	const model = log.latest("model_change");
 	return {
 		model: model && { provider: String(model.provider), id: String(model.modelId) },
-		thinkingLevel: last("thinking_level_change")?.thinkingLevel as ThinkingLevel | undefined,
+		thinkingLevel: log.latest("thinking_level_change")?.thinkingLevel as ThinkingLevel | undefined,
 	};
 }
 

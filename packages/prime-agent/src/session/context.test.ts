@@ -56,3 +56,15 @@ test("moving the leaf changes the context to the other branch", () => {
 	log.append([user("three")]);
 	expect(texts(context)).toEqual(["one", "three"]);
 });
+
+test("a compaction that keeps from an entry without a message, or from one that is lost, still ends the walk", () => {
+	const { log, context } = open();
+	log.append([user("one")]);
+	const [change] = log.append([{ type: "model_change", provider: "p", modelId: "m" }]);
+	log.append([user("two")]);
+	log.append([{ type: "compaction", summary: "1", firstKeptEntryId: change!.id, tokensBefore: 9 }]);
+	expect(texts(context)).toEqual(["Summary of the conversation so far: 1", "two"]);
+	log.append([{ type: "compaction", summary: "all", firstKeptEntryId: "deadbeef", tokensBefore: 9 }]);
+	log.append([user("three")]);
+	expect(texts(context)).toEqual(["Summary of the conversation so far: all", "three"]);
+});

@@ -49,14 +49,17 @@ export function toRequest(messages: readonly AgentMessage[], model: Model<Api>):
 	return repairTranscript(known, model);
 }
 
+const SPOKEN = new Set(["message", "custom_message", "branch_summary"]);
+
 function readMessages(log: SessionLog): AgentMessage[] {
+	const compaction = log.latest("compaction");
+	const firstKept = String(compaction?.firstKeptEntryId);
+	// What a compaction keeps stands before it; where that is lost, nothing before it is kept.
+	const until = compaction && (log.isBefore(firstKept, compaction.id) ? firstKept : compaction.id);
 	const path: AgentMessage[] = [];
-	let compaction: Entry | undefined;
-	for (const entry of log.fromLeaf()) {
-		if (entry.type === "compaction") compaction ??= entry;
+	for (const entry of log.fromLeaf(SPOKEN, until)) {
 		const message = toMessage(entry);
 		if (message) path.push(message);
-		if (entry.id === compaction?.firstKeptEntryId) break;
 	}
 	path.reverse();
 	return compaction ? [summaryMessage(compaction, "Summary of the conversation so far"), ...path] : path;

@@ -10,8 +10,8 @@ export type EntryDraft = { readonly type: string; readonly customType?: string }
 
 /** Kinds that make a session worth a file. */
 const STARTS_FILE: ReadonlySet<string> = new Set(["message", "custom_message"]);
-/** Recently used entries are kept parsed. */
-const KEPT_ENTRIES = 512;
+/** The newest entries are kept parsed. */
+const KEPT_ENTRIES = 256;
 
 /** The append-only record of one session: where entries lie is in memory, their content on demand. */
 export class SessionLog {
@@ -116,23 +116,30 @@ export class SessionLog {
 		this.#version++;
 	}
 
-	/** The entries from the root to the leaf whose kind is wanted; the others are not even parsed. */
+	/** The entries from the root to the leaf, all or those of the wanted kinds; the others are not even parsed. */
 	branch(wanted?: ReadonlySet<string>): Entry[] {
-		const path: Entry[] = [];
-		for (const row of this.#tree.fromLeaf()) {
-			if (wanted && !wanted.has(this.#tree.kindOf(row))) continue;
-			const entry = this.#read(row);
-			if (entry) path.push(entry);
-		}
-		return path.reverse();
+		return [...this.fromLeaf(wanted)].reverse();
 	}
 
-	/** The entries from the leaf back to the root, parsed one by one as they are asked for. */
-	*fromLeaf(): Generator<Entry> {
-		for (const row of this.#tree.fromLeaf()) {
+	/** The newest entry of a kind on the branch. */
+	latest(kind: string): Entry | undefined {
+		return this.fromLeaf(new Set([kind])).next().value ?? undefined;
+	}
+
+	/** The entries from the leaf back to the root or to `until`, parsed one by one as they are asked for. */
+	*fromLeaf(wanted?: ReadonlySet<string>, until?: string): Generator<Entry, undefined> {
+		const last = until === undefined ? 0 : (this.#tree.rowOf(until) ?? 0);
+		for (const row of this.#tree.fromLeaf(wanted, last)) {
 			const entry = this.#read(row);
 			if (entry) yield entry;
 		}
+	}
+
+	/** Whether both entries exist and the first was written before the second. */
+	isBefore(firstId: string, secondId: string): boolean {
+		const first = this.#tree.rowOf(firstId);
+		const second = this.#tree.rowOf(secondId);
+		return first !== undefined && second !== undefined && first < second;
 	}
 
 	/** The returned function ends the subscription. A listener must not throw. */
@@ -156,7 +163,7 @@ export class SessionLog {
 		const timestamp = new Date(this.#now()).toISOString();
 		let parentId = this.leafId;
 		return drafts.map(({ type, customType, ...content }) => {
-			const id = createEntryId((taken) => this.#tree.has(taken) || ids.has(taken));
+			const id = createEntryId((taken) => this.#tree.rowOf(taken) !== undefined || ids.has(taken));
 			ids.add(id);
 			// The order of the first fields is what `reading.ts` finds without parsing.
 			const head = customType === undefined ? { type } : { type, customType };
@@ -170,15 +177,12 @@ export class SessionLog {
 		const kept = this.#kept.get(row);
 		if (kept) return kept;
 		const { offset, length } = this.#tree.placeOf(row);
-		let entry: Entry;
 		try {
-			entry = JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
+			return JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
 		} catch {
 			// The head was sound and the rest is not: as good as a missing line.
 			return undefined;
 		}
-		this.#keep(row, entry);
-		return entry;
 	}
 
 	#keep(row: Row, entry: Entry): void {

@@ -1,9 +1,16 @@
 import type { SessionHeader } from "../protocol/entry.ts";
-import { type EntryHead, EntryTree } from "./tree.ts";
+import { type EntryHead, EntryTree, type KindNumber } from "./tree.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const CLOSE = 0x7d;
+const QUOTE = 0x22;
+
+/** How almost every line begins; what varies has a fixed width. */
+const MESSAGE = Buffer.from('{"type":"message","id":"');
+const PARENT = Buffer.from('","parentId":"');
+const NO_PARENT = Buffer.from('","parentId":null');
+const HEX_DIGITS = 8;
 
 /** Fields before the content, in the order in which `log.ts` writes them. */
 const HEAD =
@@ -29,10 +36,18 @@ export interface SessionReading {
 /**
  * Indexes complete lines without parsing their content: an entry is parsed when somebody asks for it.
  * Lines end with byte 0x0A and nothing else; blank lines are skipped, broken ones are counted and skipped.
+ * Of two lines with one id the later one counts, at the place of the first.
  */
 export function readSession(bytes: Buffer): SessionReading {
+	const reading = readLines(bytes, false);
+	// Rare, and looking for each id while reading would cost as much as reading.
+	return reading.tree.hasDuplicates() ? readLines(bytes, true) : reading;
+}
+
+function readLines(bytes: Buffer, mayRepeat: boolean): SessionReading {
 	const tree = new EntryTree();
 	const broken: BrokenLine[] = [];
+	const messageKind = tree.kindNumber("message");
 	let header: SessionHeader | undefined;
 	let line = 0;
 	for (let start = 0; start < bytes.length; ) {
@@ -41,15 +56,53 @@ export function readSession(bytes: Buffer): SessionReading {
 		let end = next;
 		if (end > start && bytes[end - 1] === RETURN) end--;
 		line++;
-		if (end > start) {
+		if (end > start && (mayRepeat || !addMessage(tree, messageKind, bytes, start, end))) {
 			const found = readLine(bytes, start, end);
 			if (typeof found === "string") broken.push({ line, reason: found });
 			else if ("header" in found) header ??= found.header;
-			else tree.add(found, start, end - start);
+			else {
+				const known = mayRepeat ? tree.rowOf(found.id) : undefined;
+				if (known === undefined) tree.add(found, start, end - start);
+				else tree.replace(known, start, end - start);
+			}
 		}
 		start = next + 1;
 	}
 	return { header, tree, broken };
+}
+
+/** The fast way for a line of the usual form; false when it has another one. */
+function addMessage(tree: EntryTree, kind: KindNumber, bytes: Buffer, start: number, end: number): boolean {
+	if (bytes[end - 1] !== CLOSE || !hasAt(bytes, start, MESSAGE)) return false;
+	const idAt = start + MESSAGE.length;
+	const id = readHex(bytes, idAt);
+	const parentAt = idAt + HEX_DIGITS;
+	if (id < 0) return false;
+	if (hasAt(bytes, parentAt, NO_PARENT)) {
+		tree.addHex(id, -1, kind, start, end - start);
+		return true;
+	}
+	const parentId = hasAt(bytes, parentAt, PARENT) ? readHex(bytes, parentAt + PARENT.length) : -1;
+	if (parentId < 0) return false;
+	tree.addHex(id, parentId, kind, start, end - start);
+	return true;
+}
+
+function hasAt(bytes: Buffer, at: number, pattern: Buffer): boolean {
+	for (let i = 0; i < pattern.length; i++) if (bytes[at + i] !== pattern[i]) return false;
+	return true;
+}
+
+/** The number that 8 hex digits are, ended by a quote; -1 when something else stands there. */
+function readHex(bytes: Buffer, at: number): number {
+	let value = 0;
+	for (let i = 0; i < HEX_DIGITS; i++) {
+		const code = bytes[at + i]!;
+		const digit = code >= 0x30 && code <= 0x39 ? code - 0x30 : code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
+		if (digit < 0) return -1;
+		value = value * 16 + digit;
+	}
+	return bytes[at + HEX_DIGITS] === QUOTE ? value : -1;
 }
 
 function readLine(bytes: Buffer, start: number, end: number): EntryHead | { header: SessionHeader } | string {

@@ -55,7 +55,7 @@ export function openFileStore(file: string): OpenedStore {
 	const whole = readWhole(file);
 	const end = whole.lastIndexOf(NEWLINE) + 1;
 	const tail = whole.subarray(end);
-	if (tail.length === 0) return { store: new FileStore(file, end, undefined), bytes: whole, tornBytes: 0 };
+	if (tail.length === 0) return { store: new FileStore(file, end, undefined, whole), bytes: whole, tornBytes: 0 };
 	// A last line without its newline may still be whole: the write was cut just before the last byte.
 	if (isWholeLine(tail)) {
 		const bytes = Buffer.concat([whole, Buffer.from("\n")]);
@@ -105,7 +105,11 @@ class FileStore implements SessionStore {
 	#mend: { readonly torn: Buffer } | "newline" | undefined;
 	#syncing: Promise<unknown> = Promise.resolve();
 
-	constructor(file: string, written: number, mend: { readonly torn: Buffer } | "newline" | undefined) {
+	/** What was read at the opening, while memory is not needed otherwise: no further reads for a first long walk. */
+	readonly #image: WeakRef<Buffer> | undefined;
+
+	constructor(file: string, written: number, mend: { readonly torn: Buffer } | "newline" | undefined, image?: Buffer) {
+		this.#image = image && new WeakRef(image);
 		this.file = file;
 		this.#written = written;
 		this.#mend = mend;
@@ -138,6 +142,8 @@ class FileStore implements SessionStore {
 	read(offset: number, length: number): Buffer {
 		const held = offset - (this.size - this.#held.length);
 		if (held >= 0) return this.#held.subarray(held, held + length);
+		const image = this.#image?.deref();
+		if (image && offset + length <= image.length) return image.subarray(offset, offset + length);
 		const bytes = Buffer.allocUnsafe(length);
 		return bytes.subarray(0, readSync(this.#open(), bytes, 0, length, offset));
 	}

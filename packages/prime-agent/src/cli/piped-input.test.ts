@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect, it, vi } from "vitest";
 import { isPiped, readPiped } from "./piped-input.ts";
@@ -24,10 +26,14 @@ it("tells once that it waits when nothing comes", async () => {
 });
 
 it("does not take its own busy time for silence", async () => {
-	const stream = new PassThrough();
+	const server = createServer();
+	await once(server.listen(0, "127.0.0.1"), "listening");
+	const stream = connect((server.address() as AddressInfo).port, "127.0.0.1");
+	const [other] = (await once(server, "connection")) as [Socket];
+	server.close();
+	other.end("there all the time");
 	const onSilence = vi.fn();
 	const text = readPiped(stream, onSilence, never, 1);
-	stream.end("there all the time");
 	const busyUntil = performance.now() + 20;
 	while (performance.now() < busyUntil);
 	await text;

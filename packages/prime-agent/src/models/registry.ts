@@ -72,12 +72,6 @@ export class ModelRegistry {
 		return id === undefined ? undefined : models[id];
 	}
 
-	/** Whether the provider may be chosen without anybody naming it. */
-	isOffered(provider: string): boolean {
-		const builtin = findBuiltin(provider);
-		return builtin === undefined || builtin.defaultModel !== undefined;
-	}
-
 	/** Where the provider's key comes from, or undefined without one; an expired login has the source `stale`. */
 	status(provider: string): Promise<KeyStatus | undefined> {
 		return this.#keys.status(this.#query(provider));

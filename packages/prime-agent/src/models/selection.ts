@@ -123,7 +123,6 @@ async function findAnywhere(registry: ModelRegistry, id: string): Promise<Model<
 
 async function findDefault(registry: ModelRegistry): Promise<Model<Api>> {
 	for (const provider of registry.providers()) {
-		if (!registry.isOffered(provider)) continue;
 		const status = await registry.status(provider);
 		const model = status && status.source !== "stale" ? await registry.defaultModel(provider) : undefined;
 		if (model) return model;

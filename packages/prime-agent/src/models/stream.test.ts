@@ -80,6 +80,12 @@ it("says once how to renew refused credentials, and never shows the key", async 
 	expect(JSON.stringify(message)).not.toContain(key);
 });
 
+it("leaves an error alone that already names the way to new credentials", async () => {
+	const server = await start();
+	server.script(raw({ status: 403, body: { error: { message: "Token expired, use /login again." } } }));
+	expect((await ask(server, { apiKey: "k" })).errorMessage?.match(/\/login/g)).toHaveLength(1);
+});
+
 it("does not talk of credentials when something else failed", async () => {
 	const server = await start();
 	server.script(raw({ status: 500, body: { error: { message: "broken" } } }));

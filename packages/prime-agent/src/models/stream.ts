@@ -38,8 +38,8 @@ type GuardedStream = (
 ) => AssistantMessageEventStream | Promise<AssistantMessageEventStream>;
 
 /**
- * Makes the function that sends requests: it finds the key anew for each, loads the code that the model needs, and
- * leaves retries to the caller. Rejects with a message for people when there is no key.
+ * Makes the function that sends requests: it finds the key anew for each and loads the code that the model needs. The
+ * guard keeps the library from asking again by itself. Rejects with a message for people when there is no key.
  */
 export function createStream({ registry, env, userAgent, guard }: StreamParts): ModelStream {
 	const send = guard(async (model, context, options) =>
@@ -55,7 +55,6 @@ export function createStream({ registry, env, userAgent, guard }: StreamParts): 
 			...(key.apiKey === undefined && key.status.source !== "keyless" ? {} : { apiKey: key.apiKey ?? "none" }),
 			...(Object.keys(headers).length > 0 ? { headers } : {}),
 			env: { ...key.env, ...options.env },
-			maxRetries: 0,
 			identity: { userAgent: { custom: userAgent }, attribution: null },
 			// Every request is sent whole, so that it means the same whatever the server remembers.
 			disableContinuation: true,

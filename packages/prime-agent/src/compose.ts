@@ -7,7 +7,12 @@ import { createKernel, type KernelOptions } from "./kernel/index.ts";
 import { createUuid } from "./lib/ids.ts";
 import { errorText } from "./lib/text.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
-import { SESSION_VERSION, type SessionHeader } from "./protocol/entry.ts";
+import {
+	type ModelChangeEntry,
+	SESSION_VERSION,
+	type SessionHeader,
+	type ThinkingLevelChangeEntry,
+} from "./protocol/entry.ts";
 import { AgentError } from "./protocol/errors.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
 import { type EntryDraft, SessionLog } from "./session/log.ts";
@@ -166,10 +171,11 @@ interface Choices {
 }
 
 function lastChoices(log: SessionLog): Choices {
-	const model = log.latest("model_change");
+	const model = log.latest("model_change") as ModelChangeEntry | undefined;
+	const thinking = log.latest("thinking_level_change") as ThinkingLevelChangeEntry | undefined;
 	return {
-		model: model && { provider: String(model.provider), id: String(model.modelId) },
-		thinkingLevel: log.latest("thinking_level_change")?.thinkingLevel as ThinkingLevel | undefined,
+		model: model && { provider: model.provider, id: model.modelId },
+		thinkingLevel: thinking?.thinkingLevel as ThinkingLevel | undefined,
 	};
 }
 

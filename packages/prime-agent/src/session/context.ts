@@ -1,6 +1,13 @@
 import type { Api, Message, Model } from "@earendil-works/pi-ai";
 import type { AgentMessage } from "@prime-agent/loop";
-import { type Entry, isBookkeeping } from "../protocol/entry.ts";
+import {
+	type BranchSummaryEntry,
+	type CompactionEntry,
+	type CustomMessageEntry,
+	type EntryBase,
+	isBookkeeping,
+	type MessageEntry,
+} from "../protocol/entry.ts";
 import type { SessionLog } from "./log.ts";
 import { repairTranscript } from "./transcript.ts";
 
@@ -28,7 +35,7 @@ export class SessionContext {
 		return [...this.#messages];
 	}
 
-	#follow(entry: Entry): void {
+	#follow(entry: EntryBase): void {
 		if (!this.#messages || isBookkeeping(entry.type)) return;
 		if (entry.parentId !== this.#leafId || entry.type === "compaction") {
 			this.#messages = undefined;
@@ -52,8 +59,8 @@ export function toRequest(messages: readonly AgentMessage[], model: Model<Api>):
 const SPOKEN = new Set(["message", "custom_message", "branch_summary"]);
 
 function readMessages(log: SessionLog): AgentMessage[] {
-	const compaction = log.latest("compaction");
-	const firstKept = String(compaction?.firstKeptEntryId);
+	const compaction = log.latest("compaction") as CompactionEntry | undefined;
+	const firstKept = compaction?.firstKeptEntryId ?? "";
 	// What a compaction keeps stands before it; where that is lost, nothing before it is kept.
 	const until = compaction && (log.isBefore(firstKept, compaction.id) ? firstKept : compaction.id);
 	const path: AgentMessage[] = [];
@@ -65,17 +72,19 @@ function readMessages(log: SessionLog): AgentMessage[] {
 	return compaction ? [summaryMessage(compaction, "Summary of the conversation so far"), ...path] : path;
 }
 
-function summaryMessage(entry: Entry, title: string): AgentMessage {
-	const content = `${title}:\n\n${String(entry.summary)}`;
-	return { role: "user", content, timestamp: Date.parse(entry.timestamp) };
+function summaryMessage({ summary, timestamp }: CompactionEntry | BranchSummaryEntry, title: string): AgentMessage {
+	return { role: "user", content: `${title}:\n\n${summary}`, timestamp: Date.parse(timestamp) };
 }
 
 /** The message that an entry is to the model; undefined when it is none. */
-export function toMessage(entry: Entry): AgentMessage | undefined {
-	if (entry.type === "message") return entry.message as AgentMessage;
+export function toMessage(entry: EntryBase): AgentMessage | undefined {
+	if (entry.type === "message") return (entry as MessageEntry).message;
 	if (entry.type === "custom_message") {
-		return { role: "user", content: String(entry.content), timestamp: Date.parse(entry.timestamp) };
+		const { content, timestamp } = entry as CustomMessageEntry;
+		return { role: "user", content, timestamp: Date.parse(timestamp) };
 	}
-	if (entry.type === "branch_summary") return summaryMessage(entry, "Summary of work on another branch");
+	if (entry.type === "branch_summary") {
+		return summaryMessage(entry as BranchSummaryEntry, "Summary of work on another branch");
+	}
 	return undefined;
 }

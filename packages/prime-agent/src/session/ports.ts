@@ -11,7 +11,7 @@ export interface PortToken<T> {
 }
 
 /** Declares a port under a unique name. */
-export function definePort<T>(name: string): PortToken<T> {
+function definePort<T>(name: string): PortToken<T> {
 	return { name };
 }
 

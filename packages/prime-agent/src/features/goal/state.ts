@@ -1,11 +1,11 @@
 import type { Usage } from "@earendil-works/pi-ai";
-import type { Entry } from "../../protocol/entry.ts";
+import type { CustomEntry, Entry } from "../../protocol/entry.ts";
 
 /** Type of the entries that hold the goal; the newest on the branch counts. */
 export const GOAL_ENTRY = "thread_goal_state";
 
 /** Turns in a row that may pass without a tool call before an active goal is paused. */
-export const IDLE_TURNS = 3;
+const IDLE_TURNS = 3;
 
 /** Reason of a goal whose budget is used up while the model has not been told yet. */
 export const WRAP_UP_DUE = "wrap_up_due";
@@ -27,8 +27,9 @@ export interface Goal {
 
 /** The goal after an entry; an entry without a goal clears it. */
 export function reduceGoal(goal: Goal | undefined, entry: Entry): Goal | undefined {
-	if (entry.customType !== GOAL_ENTRY) return goal;
-	return (entry.data as { readonly goal: Goal | null }).goal ?? undefined;
+	const { customType, data } = entry as CustomEntry & Entry;
+	if (customType !== GOAL_ENTRY) return goal;
+	return (data as { readonly goal: Goal | null }).goal ?? undefined;
 }
 
 /** Whether a new goal may take the place of this one. */

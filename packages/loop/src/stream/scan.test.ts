@@ -24,6 +24,10 @@ test.each(["\n", "\r\n", "\r"])("lines end in any of the ways that the format al
 	expect(scanner.isComplete).toBe(true);
 });
 
+test("a CR LF that two chunks share is one line end and closes no event", () => {
+	expect(scan("event: error\r\ndata: boom\r\n\r\n").scanner.error).toEqual({ text: "boom" });
+});
+
 test("the last event counts without the blank line that should follow it", () => {
 	expect(scan('data: {"finish_reason":"stop"}').scanner.isComplete).toBe(true);
 });

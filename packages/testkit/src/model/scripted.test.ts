@@ -81,9 +81,11 @@ describe("scriptedModel", () => {
 
 	it("keeps each request as it was and lets a function answer from it", async () => {
 		const scripted = scriptedModel([(call) => reply({ text: String(call.context.messages.length) })]);
-		const messages: Message[] = [user];
+		const asked = { ...user };
+		const messages: Message[] = [asked];
 		const { message } = await play(scripted, messages);
 		messages.push(message);
+		asked.content = "changed later";
 		expect(message.content).toEqual([{ type: "text", text: "1" }]);
 		expect(scripted.calls[0]?.context).toEqual({ systemPrompt: "rules", messages: [user] });
 	});

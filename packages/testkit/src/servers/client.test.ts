@@ -105,6 +105,8 @@ describe.each(CLIENT_CASES.map((client) => [client.name, client] as const))(
 			messages.push(user);
 			expect(says(await askServer(client, server, messages))).toMatchObject([{ type: "text", text: "bye" }]);
 			expect(server.rejections).toEqual([]);
+			// Thinking comes back to the model that gave it: its signature was there.
+			expect(server.requests[1]?.raw).toContain("考える 😀");
 			for (const [index, request] of server.requests.slice(1).entries()) {
 				expect(sharedPrefix(server.requests[index] ?? request, request, ignore)).toMatchObject({ isPrefix: true });
 			}

@@ -11,6 +11,12 @@ it("finds that a request with added messages continues the one before", () => {
 	expect(sharedPrefix(first, second)).toEqual({ isPrefix: true, shared: 1 });
 });
 
+it("is not misled by quotes, brackets and commas inside texts", () => {
+	const first = request(String.raw`{"messages":[{"content":"one \" ]},{ \\"},{"content":"b"}]}`);
+	const second = request(String.raw`{"messages":[{"content":"one \" ]},{ \\"},{"content":"b"},{"content":"c"}]}`);
+	expect(sharedPrefix(first, second)).toEqual({ isPrefix: true, shared: 2 });
+});
+
 it("names the first message that changed and how", () => {
 	const first = request('{"messages":[{"a":1},{"b":2},{"c":3}]}');
 	const second = request('{"messages":[{"a":1},{"b":5},{"c":3}]}');

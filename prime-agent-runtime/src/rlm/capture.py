@@ -3,10 +3,15 @@
 import fcntl
 import os
 import select
+import termios
 import threading
 import time
 
+from rlm.descriptors import move_high
+
 READ_BYTES = 1 << 16
+# the answer of FIONREAD for an empty pipe
+NOTHING = bytes(4)
 # what a background job may write: this much at each tick, and this much in all before its output is thrown away
 JOB_TICK_S = 0.1
 JOB_TOTAL_BYTES = 1 << 20
@@ -45,9 +50,9 @@ class Capture:
             read_end, write_end = make_pipe(1 << 16)
             os.dup2(write_end, fd, inheritable=True)
             os.close(write_end)
-            self.sources[read_end] = name
+            self.sources[move_high(read_end)] = name
         self.jobs = {}
-        self.wake_read, self.wake_write = make_pipe(1 << 12)
+        self.wake_read, self.wake_write = map(move_high, make_pipe(1 << 12))
         os.set_blocking(self.wake_write, False)
         self.poll = select.poll()
         for fd in self.sources:
@@ -76,7 +81,8 @@ class Capture:
         self.wake()
 
     def has_low(self):
-        return bool(self.poll.poll(0))
+        # asked at each write and from any thread, so without the lock and without the shared poll object
+        return any(fcntl.ioctl(fd, termios.FIONREAD, NOTHING) != NOTHING for fd in self.sources)
 
     def read_low(self):
         """Takes in what descriptors 1 and 2 hold; bounded, since a background writer may never stop."""

@@ -15,6 +15,7 @@ import types
 from rlm import goal, host, ipython, magics
 from rlm.capture import Capture
 from rlm.cells import Compiler, run_parts
+from rlm.descriptors import move_high
 from rlm.display import Displays, make_bundle
 from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
@@ -23,8 +24,6 @@ from rlm.output import Output
 from rlm.streams import Stdin, Stdout, refuse_input
 from rlm.wire import PROTOCOL, Wire
 
-# out of the way of programs that close or reuse low descriptors
-PRIVATE_FD = 400
 LIMIT_BYTES = 64 << 10
 SPILL_BYTES = 64 << 20
 
@@ -42,18 +41,6 @@ def run(life, argv):
         os.write(kernel.complaints, traceback.format_exc().encode())
         os._exit(70)
     kernel.release()
-
-
-def move_high(fd):
-    """The same descriptor with a high number, not inherited by programs."""
-    import fcntl
-    import resource
-
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    lowest = PRIVATE_FD if most < 0 else max(3, min(PRIVATE_FD, most - 32))
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, lowest)
-    os.close(fd)
-    return moved
 
 
 class Kernel:

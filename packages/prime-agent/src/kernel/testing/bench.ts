@@ -25,6 +25,8 @@ export interface Expectation {
 	readonly error?: string | RegExp;
 	readonly traceback?: RegExp;
 	readonly displays?: readonly MimeBundle[];
+	/** True where a cell before the last one is meant to fail. */
+	readonly afterFailure?: boolean;
 }
 
 /** A place to try a case: kernels of one back end in a folder of their own. */
@@ -98,7 +100,10 @@ export function cells(
 		run: async (bench) => {
 			const all = typeof code === "string" ? [code] : code;
 			let last: CellResult | undefined;
-			for (const one of all) last = await bench.run(one);
+			for (const one of all) {
+				if (last && !expected.afterFailure) expect(last.error).toBeUndefined();
+				last = await bench.run(one);
+			}
 			if (last) check(last, expected);
 		},
 	};

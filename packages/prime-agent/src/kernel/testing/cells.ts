@@ -82,9 +82,18 @@ export const CELLS: readonly KernelCase[] = [
 			error: "RuntimeError: odd",
 		},
 	),
-	cells("An error keeps the variables and what came before it", ["a = 5\nprint('before')\n1/0", "a"], { result: "5" }),
-	cells("sys.exit ends the cell and not the kernel", ["kept = 3", "import sys\nsys.exit(2)", "kept"], { result: "3" }),
-	cells("exit() ends the cell and not the kernel", ["kept = 3", "exit()", "print(kept)"], { stdout: "3\n" }),
+	cells("An error keeps the variables and what came before it", ["a = 5\nprint('before')\n1/0", "a"], {
+		result: "5",
+		afterFailure: true,
+	}),
+	cells("sys.exit ends the cell and not the kernel", ["kept = 3", "import sys\nsys.exit(2)", "kept"], {
+		result: "3",
+		afterFailure: true,
+	}),
+	cells("exit() ends the cell and not the kernel", ["kept = 3", "exit()", "print(kept)"], {
+		stdout: "3\n",
+		afterFailure: true,
+	}),
 	cells(
 		"inspect.getsource finds functions of cells",
 		["def f():\n    return 'here'", "import inspect\ninspect.getsource(f)"],
@@ -115,6 +124,15 @@ export const CELLS: readonly KernelCase[] = [
 		},
 	),
 	cells(
+		"A context variable keeps its value over cells that await",
+		[
+			"import asyncio, contextvars\nv = contextvars.ContextVar('v')",
+			"v.set(4)\nawait asyncio.sleep(0);",
+			"await asyncio.sleep(0, v.get())",
+		],
+		{ result: "4" },
+	),
+	cells(
 		"A module in the working folder can be imported",
 		["%%writefile mymod.py\nvalue = 11", "import mymod\nmymod.value"],
 		{
@@ -139,7 +157,7 @@ export const CELLS: readonly KernelCase[] = [
 	),
 	cells(
 		"Closing the standard streams does not silence later cells",
-		["import sys\nsys.stdout.close()\nsys.stderr = None", "print('still here')"],
+		["import sys\nsys.stdout.close()\nsys.stdin.close()\nsys.stdout = None", "print('still here')"],
 		{
 			stdout: "still here\n",
 		},

@@ -65,10 +65,16 @@ export const COMMANDS: readonly KernelCase[] = [
 		stdout: "number 1\n",
 	}),
 	cells("!cmd goes on over a backslash", "!echo one \\\n  two\nprint('after')", { stdout: "one two\nafter\n" }),
-	cells("A line that looks like a command inside a string stays text", "s = '''\n!echo no\n%pwd\n'''\nprint(s)", {
-		stdout: "\n!echo no\n%pwd\n\n",
+	cells(
+		"A line that looks like a command inside a string stays text",
+		"s = '''\n!echo no\n%pwd\n'''\n!true\nprint(s)",
+		{
+			stdout: "\n!echo no\n%pwd\n\n",
+		},
+	),
+	cells("A modulo over two lines stays Python, also beside a command", "y = 4\n!true\nx = (7\n%y\n)\nx", {
+		result: "3",
 	}),
-	cells("A modulo over two lines stays Python, also beside a command", "!true\nx = (7\n%4)\nx", { result: "3" }),
 	cells("x = !cmd keeps the lines with .s and .n", "x = !printf 'a\\nb\\n'\nprint(list(x), x.s, repr(x.n))", {
 		stdout: "['a', 'b'] a b 'a\\nb'\n",
 	}),

@@ -12,7 +12,7 @@ const TESTS = [
 	},
 	{
 		what: "2,000 random damages of streams",
-		file: "packages/loop/src/stream/mutate.test.ts",
+		file: "packages/loop/src/stream/bytes.test.ts",
 		env: { SOAK_STREAMS: "2000" },
 	},
 ];

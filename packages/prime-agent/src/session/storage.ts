@@ -7,6 +7,7 @@ import {
 	openSync,
 	readFileSync,
 	readSync,
+	rmSync,
 	writeSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -131,7 +132,7 @@ class FileStore implements SessionStore {
 		try {
 			writeAll(fd, bytes);
 		} catch (error) {
-			ftruncateSync(fd, this.#written);
+			this.#takeBack(fd);
 			throw storageError(this.file, error);
 		}
 		this.#written += bytes.length;
@@ -180,6 +181,14 @@ class FileStore implements SessionStore {
 		} catch (error) {
 			throw storageError(this.file, error);
 		}
+	}
+
+	/** Removes what a failed write left; a file that never had a whole line does not stay behind empty. */
+	#takeBack(fd: number): void {
+		ftruncateSync(fd, this.#written);
+		if (this.#written > 0) return;
+		this.close();
+		rmSync(this.file, { force: true });
 	}
 
 	/** Puts an unfinished last line out of the way, so that the next line does not continue it. */

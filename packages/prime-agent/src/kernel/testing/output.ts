@@ -94,7 +94,7 @@ export const OUTPUT: readonly KernelCase[] = [
 	),
 	cells(
 		"Many threads that print at once lose nothing",
-		"from concurrent.futures import ThreadPoolExecutor as T\nimport sys\nwith T(8) as p: list(p.map(lambda i: sys.stdout.write(f"{i}\\n"), range(3000)))",
+		"from concurrent.futures import ThreadPoolExecutor as T\nimport sys\nwith T(8) as p: list(p.map(lambda i: sys.stdout.write('%d\\n' % i), range(3000)))",
 		{ stdout: /^(\d+\n){3000}$/ },
 	),
 	cells("Small output is whole", "print('x' * 30000)", { stdout: `${"x".repeat(30000)}\n` }),

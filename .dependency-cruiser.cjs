@@ -201,7 +201,7 @@ const fileHomes = [
 	...processHomes,
 	inSrc("resources", "settings", "auth", "cli"),
 	`${src}session/storage[./]`,
-	"^packages/panes/src/(clis|hooks)[./]",
+	"^packages/panes/src/(cli|clis|hooks)[./]",
 	"^packages/toolset/src/(tools|project-docs)[./]",
 	inPackages("agent"),
 ];

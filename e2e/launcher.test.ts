@@ -6,7 +6,7 @@ import { makeClone } from "./testing/clone.ts";
 
 const firstLine = (stdout: string) => JSON.parse(stdout.split("\n")[0] ?? "") as Record<string, unknown>;
 const ready = "prime-agent: installing the dependencies (once per lockfile)\n";
-const building = "prime-agent: building (sources are newer than the bundle)\n";
+const building = "prime-agent: building packages/prime-agent (sources are newer than the bundle)\n";
 
 /** Makes a file newer than everything that was written before. */
 async function touch(path: string): Promise<void> {

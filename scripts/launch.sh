@@ -116,7 +116,7 @@ bundle_ready() {
 }
 
 build_bundle() {
-	say "building (sources are newer than the bundle)"
+	say "building packages/$1 (sources are newer than the bundle)"
 	run_logged "$node" --disable-warning=ExperimentalWarning "$root/scripts/build.ts" "$1" ||
 		fail_logged "the bundle could not be built" "cd '$root' && npm run build"
 }

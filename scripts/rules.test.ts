@@ -222,7 +222,7 @@ const processHomes = ["platform", "kernel", "daemon/supervisor", "daemon/journal
 processHomes.push("packages/panes/src/tmux", "packages/panes/src/dispatch", "packages/panes/src/drive");
 processHomes.push("packages/toolset/src/environment", "packages/testkit/src/servers");
 const fileHomes = ["resources", "settings", "auth", "session/storage", "cli"].map((name) => src + name);
-fileHomes.push("packages/panes/src/clis", "packages/panes/src/hooks", "packages/agent/src");
+fileHomes.push("packages/panes/src/cli", "packages/panes/src/clis", "packages/panes/src/hooks", "packages/agent/src");
 fileHomes.push("packages/toolset/src/tools", "packages/toolset/src/project-docs");
 const homeless = ["lib", "protocol", "session", "features/goal", "models", "extensions", "connection", "modes", "ui"];
 homeless.push("sdk");

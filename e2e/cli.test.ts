@@ -70,6 +70,16 @@ it("resumes a session by its path, its id, or the end of its id, in the session'
 	expect(await readdir(join(agentFolder, "sessions"))).toEqual([name]);
 });
 
+it("keeps its sessions in the folder of --session-dir, and finds them there", async () => {
+	const { run, server, cwd, agentFolder } = await setUpCli();
+	server.script(reply({ text: "one" }), reply({ text: "two" }));
+	await run(["-p", "--session-dir", "saved", "hi"]);
+	expect(await readdir(join(cwd, "saved"))).toHaveLength(1);
+	expect(await run(["-p", "--session-dir", "saved", "-c", "more"])).toMatchObject({ code: 0, stdout: "two\n" });
+	expect(await readdir(join(cwd, "saved"))).toHaveLength(1);
+	await expect(readdir(join(agentFolder, "sessions"))).rejects.toThrow("ENOENT");
+});
+
 it("leaves no session behind with --no-session", async () => {
 	const { run, server, agentFolder } = await setUpCli();
 	server.script(reply({ text: "hello" }));
@@ -179,7 +189,7 @@ it.each(["text", "json"])(
 	async (mode) => {
 		const { run, server, agentFolder } = await setUpCli();
 		const error = { message: "Incorrect API key provided: sk-canary-0123456789" };
-		server.script(raw({ status: 401, body: { error } }));
+		server.script(raw({ status: 401, body: { error } }), raw({ status: 401, body: { error } }));
 		const result = await run(["-p", "--mode", mode, "hi"]);
 		expect(result.code).toBe(1);
 		expect(result.stderr).toMatch(/^Error: .*401[\s\S]*\n\nRun \/login to update credentials\.\n$/);

@@ -27,22 +27,24 @@ class Cleaner:
             self.held = b""
         cut = data.rfind(b"\n") + 1
         if len(data) - cut > HOLD_BYTES:
-            cut = self.cut_long_line(data, cut)
+            data = data[:cut] + collapse(data[cut:])
+        if len(data) - cut > HOLD_BYTES:
+            # a sequence that has begun is held back
+            escape = data.rfind(b"\x1b", len(data) - 64)
+            cut = len(data) if escape < 0 else escape
         self.held = data[cut:]
         return clean(data[:cut])
-
-    def cut_long_line(self, data, start):
-        """Where an unfinished long line may be cut: nothing but the last redrawing of a progress bar is worth holding."""
-        last = data.rfind(b"\r", start)
-        if last > start:
-            return last
-        escape = data.rfind(b"\x1b", max(start, len(data) - 64))
-        return len(data) if escape < 0 else escape
 
     def finish(self):
         """The rest."""
         data, self.held = self.held, b""
         return clean(data)
+
+
+def collapse(line):
+    """A long unfinished line with what its last carriage return will overwrite drawn already."""
+    last = line.rfind(b"\r")
+    return redraw(line[:last]) + line[last:] if last > 0 else line
 
 
 def clean(data):

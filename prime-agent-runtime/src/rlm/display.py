@@ -16,6 +16,8 @@ METHODS = (
 )
 MAX_BUNDLE_BYTES = 8 << 20
 MAX_DISPLAYS = 50
+# of all bundles of one cell together
+MAX_CELL_BYTES = 32 << 20
 # whose text form says it all, and whose HTML form would only cost tokens
 TEXT_ONLY = ("pandas", "polars")
 
@@ -82,12 +84,14 @@ class Displays:
     def __init__(self, wire, write_text):
         self.wire = wire
         self.write_text = write_text
-        self.cell = None
-        self.count = 0
+        self.begin(None)
 
     def begin(self, cell):
+        """Counts anew."""
         self.cell = cell
         self.count = 0
+        self.size = 0
+        self.is_full = False
 
     def show(self, *values, raw=False, **_options):
         """`display(value, ...)`; with `raw=True` each value is a dict by MIME type. Plain values become text."""
@@ -101,11 +105,16 @@ class Displays:
     def send(self, bundle):
         """Sends one bundle, or says in the text why it was left out."""
         size = sum(len(data if isinstance(data, str) else json.dumps(data)) for data in bundle.values())
-        self.count += 1
         if size > MAX_BUNDLE_BYTES:
             self.write_text("[a display of %d bytes was left out: the limit is %d]\n" % (size, MAX_BUNDLE_BYTES))
-        elif self.count > MAX_DISPLAYS:
-            if self.count == MAX_DISPLAYS + 1:
-                self.write_text("[further displays were left out: the limit is %d a cell]\n" % MAX_DISPLAYS)
+        elif self.is_full:
+            # said already
+            return
+        elif self.count == MAX_DISPLAYS or self.size + size > MAX_CELL_BYTES:
+            self.is_full = True
+            limits = (MAX_DISPLAYS, MAX_CELL_BYTES)
+            self.write_text("[further displays were left out: the limits are %d a cell and %d bytes]\n" % limits)
         else:
+            self.count += 1
+            self.size += size
             self.wire.send({"op": "display", "cell": self.cell, "bundle": bundle})

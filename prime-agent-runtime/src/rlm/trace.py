@@ -7,6 +7,7 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_FRAMES = 16
 MAX_VALUE = 1 << 14
+MAX_LINE = 2000
 LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -27,6 +28,7 @@ def format_lines(error):
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
     left_out = trim(report, set())
     lines = "".join(report.format()).rstrip("\n").split("\n")
+    lines = [line if len(line) <= MAX_LINE else line[:MAX_LINE] + "..." for line in lines]
     if left_out:
         lines.insert(1, "  [%d frames in the middle are left out]" % left_out)
     return lines

@@ -155,9 +155,22 @@ export const OUTPUT: readonly KernelCase[] = [
 		stdout: /left out/,
 		displays: [],
 	}),
-	cells("Too many displays are left out and said", "for i in range(60): display({'text/html': str(i)}, raw=True)", {
-		stdout: /further displays/,
-	}),
+	cells(
+		"Too many displays are left out, and that is said once",
+		"for i in range(60): display({'text/html': str(i)}, raw=True)",
+		{
+			stdout: /^[^\n]*further displays were left out[^\n]*\n$/,
+			displays: Array.from({ length: 50 }, (_, i) => ({ "text/html": String(i) })),
+		},
+	),
+	{
+		title: "Displays that are too large together are left out, and that is said",
+		run: async (bench) => {
+			const cell = await bench.run("for i in range(6): display({'image/png': 'A' * 7_000_000}, raw=True)");
+			check(cell, { stdout: /further displays were left out/ });
+			expect(cell.displays.length).toBe(4);
+		},
+	},
 	cells("A display that is not JSON is an error of the cell", "display({'x/y': {1, 2}}, raw=True)", {
 		error: /TypeError: .*JSON/,
 	}),

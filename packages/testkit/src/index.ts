@@ -23,9 +23,10 @@ export { startAnthropicServer } from "./servers/anthropic/server.ts";
 export { startChatServer } from "./servers/chat/server.ts";
 export { startGeminiServer } from "./servers/gemini/server.ts";
 export { type PrefixReport, sharedPrefix } from "./servers/prefix.ts";
+export type { RecordedRequest } from "./servers/request.ts";
 export { startResponsesServer } from "./servers/responses/server.ts";
 export type { ServerOptions } from "./servers/rule.ts";
-export type { ModelServer, RecordedRequest, Rejection } from "./servers/server.ts";
+export type { ModelServer, Rejection } from "./servers/server.ts";
 export {
 	type RawOptions,
 	type RawStep,

@@ -12,8 +12,8 @@ export interface TempHome extends AsyncDisposable {
 	dispose(): Promise<void>;
 }
 
-/** Variables that a program cannot run without or that say where tools are; nothing else is handed on. */
-const PASSED = ["PATH", "TMPDIR", "TZ", "PRIME_AGENT_TEST_PYTHON"];
+/** Variables that say where tools are, or to which test run a program belongs; nothing else is handed on. */
+const PASSED = ["PATH", "TMPDIR", "TZ", "PRIME_AGENT_TEST_PYTHON", "PRIME_AGENT_TEST_RUN"];
 
 /** Makes an empty home folder under the system's folder for temporary files. */
 export async function tempHome(): Promise<TempHome> {

@@ -90,6 +90,15 @@ describe("scriptedModel", () => {
 		expect(scripted.calls[0]?.context).toEqual({ systemPrompt: "rules", messages: [user] });
 	});
 
+	it("keeps the declared tools without what runs them", async () => {
+		const scripted = scriptedModel([reply({ text: "a" })]);
+		const tool = { name: "run", description: "Runs.", parameters: { type: "object" }, execute: () => undefined };
+		await scripted.streamFn(scripted.model, { messages: [user], tools: [tool] }).result();
+		expect(scripted.calls[0]?.context.tools).toEqual([
+			{ name: "run", description: "Runs.", parameters: { type: "object" } },
+		]);
+	});
+
 	it("ends with an error after the last step", async () => {
 		expect((await play(scriptedModel())).message).toMatchObject({
 			stopReason: "error",

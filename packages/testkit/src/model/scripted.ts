@@ -11,6 +11,7 @@ import {
 	type Message,
 	type Model,
 	type SimpleStreamOptions,
+	type Tool,
 	type ToolCall,
 	type TranscriptContext,
 	type Usage,
@@ -30,7 +31,12 @@ import { findPairingFault } from "./pairing.ts";
 export interface ModelCall {
 	readonly model: Model<Api>;
 	/** A deep copy, as it was at the time of the call. */
-	readonly context: { readonly systemPrompt?: string; readonly messages: Message[] };
+	readonly context: {
+		readonly systemPrompt?: string;
+		readonly messages: Message[];
+		/** Declared tools without what runs them, when the request lists them beside the messages. */
+		readonly tools?: Pick<Tool, "name" | "description" | "parameters">[];
+	};
 	readonly options: SimpleStreamOptions | undefined;
 }
 
@@ -100,7 +106,7 @@ export function scriptedModel(steps: readonly ModelStep[] = []): ScriptedModel {
 		},
 		waitForCalls: (n, timeoutMs) => waitFor(() => calls.length >= n, `${n} model calls`, timeoutMs),
 		streamFn(asked, context, options) {
-			const call: ModelCall = { model: asked, context: structuredClone(withoutTools(context)), options };
+			const call: ModelCall = { model: asked, context: structuredClone(plainContext(context)), options };
 			calls.push(call);
 			const stream = createAssistantMessageEventStream();
 			const player = new Player(stream, asked, options?.signal);
@@ -110,20 +116,22 @@ export function scriptedModel(steps: readonly ModelStep[] = []): ScriptedModel {
 	};
 }
 
-function withoutTools(context: Context | TranscriptContext): ModelCall["context"] {
-	const systemPrompt = "systemPrompt" in context ? context.systemPrompt : undefined;
-	// Tools carry functions, which cannot be copied.
-	const messages = context.messages.map((message) =>
-		message.role === "system" ? { ...message, ...plainTools(message) } : message,
-	);
-	return systemPrompt === undefined ? { messages } : { systemPrompt, messages };
+/** The request without functions, which cannot be copied. */
+function plainContext(context: Context | TranscriptContext): ModelCall["context"] {
+	const { systemPrompt, messages, tools }: Context = context;
+	return {
+		...(systemPrompt === undefined ? {} : { systemPrompt }),
+		...(tools === undefined ? {} : { tools: tools.map(plainTool) }),
+		messages: messages.map((message) =>
+			message.role === "system" && message.toolsAdded
+				? { ...message, toolsAdded: message.toolsAdded.map(plainTool) }
+				: message,
+		),
+	};
 }
 
-function plainTools(message: Extract<Message, { role: "system" }>): object {
-	if (!message.toolsAdded) return {};
-	return {
-		toolsAdded: message.toolsAdded.map(({ name, description, parameters }) => ({ name, description, parameters })),
-	};
+function plainTool({ name, description, parameters }: Tool): Tool {
+	return { name, description, parameters };
 }
 
 /** Plays one reply into one stream, and stops at once when the signal aborts. */

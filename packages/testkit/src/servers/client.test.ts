@@ -105,7 +105,6 @@ describe.each(CLIENT_CASES.map((client) => [client.name, client] as const))(
 			messages.push(user);
 			expect(says(await askServer(client, server, messages))).toMatchObject([{ type: "text", text: "bye" }]);
 			expect(server.rejections).toEqual([]);
-			// Thinking comes back to the model that gave it: its signature was there.
 			expect(server.requests[1]?.raw).toContain("考える 😀");
 			for (const [index, request] of server.requests.slice(1).entries()) {
 				expect(sharedPrefix(server.requests[index] ?? request, request, ignore)).toMatchObject({ isPrefix: true });
@@ -145,6 +144,16 @@ describe.each(CLIENT_CASES.map((client) => [client.name, client] as const))(
 );
 
 describe("the client library", () => {
+	it.each(CLIENT_CASES.filter(({ name }) => name !== "Gemini").map((client) => [client.name, client] as const))(
+		"reads the signature of thinking, so that it can go back (%s)",
+		async (_, client) => {
+			await using server = await client.start();
+			server.script(reply({ thinking: "hm", text: "ok" }));
+			const { content } = await askServer(client, server, [user]);
+			expect(content[0]).toMatchObject({ type: "thinking", thinkingSignature: expect.stringMatching(/./) });
+		},
+	);
+
 	it.each(CLIENT_CASES.filter(({ name }) => name !== "Gemini").map((client) => [client.name, client] as const))(
 		"marks arguments that were cut (%s)",
 		async (_, client) => {

@@ -13,7 +13,7 @@ export function hasLoneSurrogate(value: unknown): boolean {
 }
 
 /** What is wrong with a JSON schema, in the words that servers use, or `undefined`. */
-export function findSchemaFault(schema: unknown): string | undefined {
+function findSchemaFault(schema: unknown): string | undefined {
 	if (typeof schema === "boolean") return undefined;
 	if (!isObject(schema)) return `${JSON.stringify(schema)} is not of type 'object', 'boolean'.`;
 	const { type, properties, required, items, additionalProperties } = schema;

@@ -1,6 +1,6 @@
 /** Whether one recorded request continues another one, so that the provider's prompt cache can serve it. */
 
-import type { RecordedRequest } from "./server.ts";
+import type { RecordedRequest } from "./request.ts";
 import { isObject } from "./shape.ts";
 
 /** How far two requests agree from their beginning. */

@@ -32,7 +32,7 @@ export function arrangeFrames(frames: readonly Frame[], wire: WireOptions, error
 }
 
 /** The bytes of one event. */
-export function frameEvent(frame: Frame, wire: WireOptions): Buffer {
+function frameEvent(frame: Frame, wire: WireOptions): Buffer {
 	const lineEnd = wire.crlf ? "\r\n" : "\n";
 	const lines = wire.comments ? [": keep-alive", ""] : [];
 	if (frame.event !== undefined) lines.push(`event: ${frame.event}`);

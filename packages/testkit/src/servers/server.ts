@@ -1,28 +1,13 @@
 /** The transport of the mock servers: HTTP on the loopback, recording, the script. It knows no wire format. */
 
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { waitFor } from "../process/wait.ts";
+import type { RecordedRequest } from "./request.ts";
 import { type Candidate, findProblem, type Problem, type Rule, type ServerOptions } from "./rule.ts";
 import { arrangeFrames, type Frame, sendEvents, sendRaw } from "./send.ts";
 import type { RawStep, ReplyOptions, ReplyStep, Step } from "./step.ts";
-
-/** One request as it arrived. */
-export interface RecordedRequest {
-	readonly method: string;
-	readonly path: string;
-	readonly headers: IncomingHttpHeaders;
-	/** The body as sent, byte for byte (UTF-8). */
-	readonly raw: string;
-	/** The body parsed, `undefined` when it is not JSON. */
-	// biome-ignore lint/suspicious/noExplicitAny: tests read any shape out of it
-	readonly body: any;
-	/** `performance.now()` when the request's first byte was there. */
-	readonly at: number;
-	/** The rule that refused it. */
-	rejected?: string;
-}
 
 /** One refused request. */
 export interface Rejection {

@@ -1,6 +1,6 @@
 /** The vocabulary of scripts: what a mock model answers and in which bytes the answer travels. */
 
-import type { RecordedRequest } from "./server.ts";
+import type { RecordedRequest } from "./request.ts";
 
 /** One tool call of a scripted reply. `arguments` as text is sent as it is, so that it may be cut or malformed. */
 export interface ScriptedCall {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RecordedRequest } from "../server.ts";
+import type { RecordedRequest } from "../request.ts";
 import type { ReplyOptions } from "../step.ts";
 import { encodeChat } from "./encode.ts";
 

@@ -1,7 +1,7 @@
 /** Scripted replies as chat completion chunks. */
 
+import type { RecordedRequest } from "../request.ts";
 import type { Frame } from "../send.ts";
-import type { RecordedRequest } from "../server.ts";
 import {
 	argumentsText,
 	cutText,

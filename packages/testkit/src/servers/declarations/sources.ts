@@ -1,13 +1,16 @@
 /** Where the official SDKs declare the requests of each wire format. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { collectTypes, type TypeTable } from "./collect.ts";
 import { type Declaration, readDeclarations } from "./read.ts";
 
+const require = createRequire(import.meta.url);
+
 interface Source {
-	readonly package: string;
+	/** A file inside the package. */
+	readonly entry: string;
 	readonly files: readonly string[];
 	readonly roots: readonly string[];
 }
@@ -15,22 +18,22 @@ interface Source {
 /** The declaration files of each format and the types that its requests are made of. */
 export const SOURCES = {
 	chat: {
-		package: "openai",
+		entry: require.resolve("openai"),
 		files: ["resources/chat/completions/completions.d.ts", "resources/shared.d.ts"],
 		roots: ["ChatCompletionCreateParamsBase"],
 	},
 	responses: {
-		package: "openai",
+		entry: require.resolve("openai"),
 		files: ["resources/responses/responses.d.ts", "resources/shared.d.ts"],
 		roots: ["ResponseCreateParamsBase"],
 	},
 	anthropic: {
-		package: "@anthropic-ai/sdk",
+		entry: require.resolve("@anthropic-ai/sdk"),
 		files: ["resources/messages/messages.d.ts", "resources/shared.d.ts"],
 		roots: ["MessageCreateParamsBase"],
 	},
 	gemini: {
-		package: "@google/genai",
+		entry: require.resolve("@google/genai"),
 		files: ["dist/genai.d.ts"],
 		roots: ["Content", "Tool", "ToolConfig", "GenerationConfig", "SafetySetting"],
 	},
@@ -47,7 +50,7 @@ export function readSdkTypes(format: FormatName): TypeTable {
 /** Reads everything that the files of a format declare. */
 export function readSdkDeclarations(format: FormatName): Map<string, Declaration> {
 	const source: Source = SOURCES[format];
-	const folder = findPackage(source.package);
+	const folder = findPackage(source.entry);
 	const declarations = new Map<string, Declaration>();
 	for (const file of source.files) {
 		for (const [name, declaration] of readDeclarations(readFileSync(join(folder, file), "utf8"))) {
@@ -57,18 +60,20 @@ export function readSdkDeclarations(format: FormatName): Map<string, Declaration
 	return declarations;
 }
 
-function findPackage(name: string): string {
-	const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
-	for (const path of paths) {
-		const folder = join(path, name);
-		try {
-			readFileSync(join(folder, "package.json"));
-			return folder;
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-		}
+/** The folder of the package that a file belongs to. */
+function findPackage(file: string): string {
+	let folder = dirname(file);
+	while (!isPackage(folder)) {
+		if (dirname(folder) === folder) throw new Error(`${file} belongs to no package.`);
+		folder = dirname(folder);
 	}
-	throw new Error(`The package ${name} is not installed above ${dirname(import.meta.filename)}.`);
+	return folder;
+}
+
+/** Folders inside a package may have a nameless manifest of their own. */
+function isPackage(folder: string): boolean {
+	const manifest = join(folder, "package.json");
+	return existsSync(manifest) && "name" in JSON.parse(readFileSync(manifest, "utf8"));
 }
 
 /** The committed form of a field list: one type per line. */

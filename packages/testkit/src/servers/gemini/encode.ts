@@ -1,8 +1,8 @@
 /** Scripted replies as Gemini stream chunks. */
 
 import { parseObject } from "../json.ts";
+import type { RecordedRequest } from "../request.ts";
 import type { Frame } from "../send.ts";
-import type { RecordedRequest } from "../server.ts";
 import {
 	argumentsText,
 	cutText,

@@ -1,7 +1,7 @@
 /** Scripted replies as OpenAI Responses events. */
 
+import type { RecordedRequest } from "../request.ts";
 import type { Frame } from "../send.ts";
-import type { RecordedRequest } from "../server.ts";
 import { sealText } from "../sign.ts";
 import {
 	argumentsText,

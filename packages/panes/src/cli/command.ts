@@ -48,6 +48,8 @@ export interface CommandWorld {
 	readonly print: (text: string) => void;
 	/** Writes a message to standard error; a line end is added. */
 	readonly note: (text: string) => void;
+	/** Asks a person and returns the answer; undefined when there is no terminal. */
+	readonly ask: (question: string) => Promise<string | undefined>;
 	/** Reads standard input to its end. */
 	readonly readInput: () => Promise<string>;
 }

@@ -154,6 +154,12 @@ export const COMMANDS: readonly CommandEntry[] = [
 		load: async () => (await import("./providers.ts")).providers,
 	},
 	{
+		name: "hooks",
+		group: "agent",
+		summary: "let agent CLIs report their state: install, uninstall, status",
+		load: async () => (await import("./hooks.ts")).hooks,
+	},
+	{
 		name: "classify",
 		group: "agent",
 		summary: "say what a captured screen shows",

@@ -8,6 +8,7 @@ const PRECISE = new Set(["open", "ready", "deliver"]);
 /** Runs a command line in a world and returns the exit code; every failure ends as a message for a person. */
 export async function runMain(words: readonly string[], world: CommandWorld): Promise<number> {
 	const [name = "--help", ...rest] = words;
+	if (name === "hook") return runHook(rest, world);
 	if (name === "--help" || name === "-h" || name === "help") return printHelp(world, rest[0]);
 	if (name === "--version" || name === "-V") {
 		const { default: manifest } = await import("../../package.json", { with: { type: "json" } });
@@ -26,6 +27,15 @@ export async function runMain(words: readonly string[], world: CommandWorld): Pr
 	} catch (error) {
 		return reportFailure(world, command.spec.name, error, own.includes("--json"));
 	}
+}
+
+/** A hook runs inside of another program: whatever happens, it says nothing and succeeds. */
+async function runHook(words: readonly string[], world: CommandWorld): Promise<number> {
+	const { writeFromHook } = await import("../hooks/write.ts");
+	const input = process.stdin.isTTY ? undefined : process.stdin;
+	const reply = await writeFromHook(words, { env: world.env, ppid: process.ppid, input, now: Date.now });
+	if (reply !== "") world.print(reply);
+	return 0;
 }
 
 async function reportFailure(world: CommandWorld, name: string, error: unknown, isJson: boolean): Promise<number> {

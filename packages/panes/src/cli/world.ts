@@ -12,6 +12,7 @@ export function makeProcessWorld(): CommandWorld {
 		signal: stop.signal,
 		print: (text) => void process.stdout.write(`${text}\n`),
 		note: (text) => void process.stderr.write(`${neutralise(text)}\n`),
+		ask: askOnTerminal,
 		readInput: async () => {
 			let text = "";
 			process.stdin.setEncoding("utf8");
@@ -19,6 +20,17 @@ export function makeProcessWorld(): CommandWorld {
 			return text;
 		},
 	};
+}
+
+async function askOnTerminal(question: string): Promise<string | undefined> {
+	if (!process.stdin.isTTY) return undefined;
+	const { createInterface } = await import("node:readline/promises");
+	const terminal = createInterface({ input: process.stdin, output: process.stderr });
+	try {
+		return await terminal.question(question);
+	} finally {
+		terminal.close();
+	}
 }
 
 /** Screens and names come from other programs; their control characters must not reach this terminal. */

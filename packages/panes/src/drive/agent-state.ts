@@ -1,5 +1,5 @@
 import type { PaneInfo } from "../tmux/pane.ts";
-import { readPaneOptions, setPaneOptions } from "../tmux/session.ts";
+import { readPaneOptions } from "../tmux/session.ts";
 import { callOptions, type Drive } from "./context.ts";
 import { findAgent, isAlive, isShell, type ProcessNode, readProcessTree, walkTree } from "./processes.ts";
 
@@ -72,10 +72,4 @@ export async function readAgentState(drive: Drive, pane: PaneInfo): Promise<Agen
 	const options = await readPaneOptions(drive.tmux, pane.id, callOptions(drive));
 	const text = options.get(STATE_OPTION) || options.get(LEGACY_STATE_OPTION);
 	return reconcileState(parseAgentState(text), pane);
-}
-
-/** Writes or, with undefined, removes the state of a pane, under both names. */
-export async function writeAgentState(drive: Drive, pane: string, state: AgentState | undefined): Promise<void> {
-	const text = state === undefined ? undefined : formatAgentState(state);
-	await setPaneOptions(drive.tmux, pane, { [STATE_OPTION]: text, [LEGACY_STATE_OPTION]: text }, callOptions(drive));
 }

@@ -57,6 +57,20 @@ export function classifyProcess(node: Pick<ProcessNode, "comm" | "cmdline">): Pr
 	return name === "git" || name === "gh" ? "git" : "other";
 }
 
+/** Name and parent of a process; undefined when it is gone. */
+export async function readParent(pid: number): Promise<{ readonly comm: string; readonly ppid: number } | undefined> {
+	if (process.platform === "linux") {
+		const stat = readText(`/proc/${pid}/stat`);
+		if (stat === undefined) return undefined;
+		const end = stat.lastIndexOf(")");
+		return { comm: stat.slice(stat.indexOf("(") + 1, end), ppid: Number(stat.slice(end + 2).split(" ")[1]) };
+	}
+	const row = (await runPs("pid=,ppid=,comm="))
+		.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+		.find((m) => Number(m?.[1]) === pid);
+	return row ? { comm: basename(row[3] ?? ""), ppid: Number(row[2]) } : undefined;
+}
+
 /** Whether a process exists; one of another user counts as alive. */
 export function isAlive(pid: number): boolean {
 	try {

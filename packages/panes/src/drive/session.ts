@@ -8,7 +8,7 @@ import { openPaneIO, type PaneIO } from "./pane-io.ts";
 import { type Profile, resolveProfile, type StatusWord, statusOf } from "./profile.ts";
 
 /** Session options that `launch` writes and the other verbs read. */
-export const PROFILE_FORMATS = ["#{@profile}", "#{@ready}", "#{@busy}"] as const;
+const PROFILE_FORMATS = ["#{@profile}", "#{@ready}", "#{@busy}"] as const;
 
 /** A live session with what its screen showed at one moment. */
 export interface SessionView {
@@ -20,7 +20,7 @@ export interface SessionView {
 }
 
 /** Prefix of the tmux names of sessions that belong to this tool. */
-export function sessionPrefix(env: NodeJS.ProcessEnv): string {
+function sessionPrefix(env: NodeJS.ProcessEnv): string {
 	return env.AGENT_TMUX_PREFIX || "at_";
 }
 

@@ -12,7 +12,14 @@ export interface CommandResult {
 export async function runAgentTmux(
 	server: PrivateServer,
 	words: readonly string[],
-	options: { input?: string; inPane?: string; env?: NodeJS.ProcessEnv; cwd?: string; signal?: AbortSignal } = {},
+	options: {
+		input?: string;
+		answer?: string;
+		inPane?: string;
+		env?: NodeJS.ProcessEnv;
+		cwd?: string;
+		signal?: AbortSignal;
+	} = {},
 ): Promise<CommandResult> {
 	const socket = `${server.folder}/tmux-${process.getuid?.() ?? 0}/${server.name}`;
 	const env: NodeJS.ProcessEnv = { ...server.env, TMUX: `${socket},1,0`, ...options.env };
@@ -29,6 +36,7 @@ export async function runAgentTmux(
 		note: (text) => {
 			stderr += `${text}\n`;
 		},
+		ask: async () => options.answer,
 		readInput: async () => options.input ?? "",
 	});
 	return { code, stdout, stderr };

@@ -22,7 +22,7 @@ export function listRecorded(): RecordedScreen[] {
 }
 
 /** The file of a recorded screen with one of its endings. */
-export function recordedPath(screen: RecordedScreen, ending: "txt" | "ansi" | "meta"): string {
+function recordedPath(screen: RecordedScreen, ending: "txt" | "ansi" | "meta"): string {
 	return fileURLToPath(new URL(`${screen.cli}/${screen.version}/${screen.name}.${ending}`, FOLDER));
 }
 

@@ -41,10 +41,10 @@ const FIELDS = [
 ];
 
 /** The format string whose lines `parsePaneInfo` reads; fields are divided by tabs, the title is last. */
-export const PANE_FORMAT = FIELDS.map((field) => `#{${field}}`).join("\t");
+const PANE_FORMAT = FIELDS.map((field) => `#{${field}}`).join("\t");
 
 /** Reads one line of `PANE_FORMAT`; undefined for the empty answer that tmux 3.3a gives for a missing pane. */
-export function parsePaneInfo(line: string): PaneInfo | undefined {
+function parsePaneInfo(line: string): PaneInfo | undefined {
 	const parts = line.split("\t");
 	if (parts.length < FIELDS.length || !/^%\d+$/.test(parts[0] ?? "")) return undefined;
 	const at = (index: number) => parts[index] ?? "";

@@ -2,7 +2,7 @@ import { listOpenFiles, parseObject, readLastLines } from "./files.ts";
 import type { RecordReader, RecordWord } from "./record.ts";
 
 /** A log of events that the process keeps open; without the open file its owner cannot be told, so there is none. */
-export function eventLog(path: RegExp, words: Readonly<Record<string, RecordWord>>): RecordReader {
+function eventLog(path: RegExp, words: Readonly<Record<string, RecordWord>>): RecordReader {
 	return {
 		async find({ pids }) {
 			return listOpenFiles(pids).find((file) => path.test(file));

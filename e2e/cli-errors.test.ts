@@ -75,3 +75,13 @@ it("reports broken files on stderr, keeps them, and works all the same", async (
 			`Warning: ${agentFolder}/auth.json is not used: it is not valid JSON.\n`,
 	);
 });
+
+it("says that models.json is broken also when nothing else can be used", async () => {
+	const { run, agentFolder } = await setUpCli();
+	await writeFile(join(agentFolder, "models.json"), "{ broken");
+	const result = await run(["-p", "hi"]);
+	expect(result.code).toBe(1);
+	expect(result.stderr).toMatch(
+		/^Warning: .*models\.json is not used: it is not valid JSON\.\nError: No models available\./,
+	);
+});

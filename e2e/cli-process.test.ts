@@ -47,7 +47,7 @@ async function isRunning(text: string): Promise<boolean> {
 	return stdout.split("\n").some((line) => line.includes(text));
 }
 
-it.each(["SIGINT", "SIGTERM"] as const)(
+it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 	"stops on %s while the model is silent, and keeps the session whole",
 	async (signal) => {
 		const harness = await setUpCli();

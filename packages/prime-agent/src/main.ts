@@ -11,8 +11,7 @@ async function main(argv: readonly string[]): Promise<number> {
 		if (stopping.signal.aborted) process.exit(1);
 		stopping.abort(new Error(`Stopped by ${signal}.`));
 	};
-	process.on("SIGINT", stop);
-	process.on("SIGTERM", stop);
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
 	// Nobody reads any more: there is nothing left to work for.
 	process.stdout.on("error", (error) => stopping.abort(error));
 	process.stderr.on("error", () => undefined);

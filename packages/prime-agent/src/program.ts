@@ -2,48 +2,54 @@ import type { Api, Model } from "@earendil-works/pi-ai";
 import { guardStream, type StreamFn, type ThinkingLevel } from "@prime-agent/loop";
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
-import type { ModelRow, OpenedSession, Program, SessionRequest } from "./cli/program.ts";
+import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
 import { composeSession, type ModelName } from "./compose.ts";
 import { ignore } from "./lib/ignore.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { ModelError, selectModel } from "./models/selection.ts";
 import { createStream, loadStreams } from "./models/stream.ts";
 import { agentFolder, type Environment } from "./platform/paths.ts";
+import type { SessionPort } from "./protocol/session-port.ts";
 
 /** Puts together what the commands need: credentials, models and sessions of this process. */
 export function createProgram(env: Environment, version: string): Program {
 	return {
-		openSession: (request) => (request.isDemo ? openDemo(request, env) : openSession(request, env, version)),
+		openSession: (request, note) =>
+			request.isDemo ? openDemo(request, env, note) : openSession(request, env, version, note),
 		listModels: () => listModels(env),
 	};
 }
 
-async function openSession(request: SessionRequest, env: Environment, version: string): Promise<OpenedSession> {
+/** Takes a line that a person should read. */
+type Note = (line: string) => void;
+
+function openSession(request: SessionRequest, env: Environment, version: string, note: Note): Promise<SessionPort> {
 	const { apiKey } = request;
 	if (apiKey !== undefined && request.model === undefined && request.provider === undefined) {
-		throw new UsageError("--api-key requires a model to be specified via --model or --provider/--model.");
+		return Promise.reject(
+			new UsageError("--api-key requires a model to be specified via --model or --provider/--model."),
+		);
 	}
 	const { keys, registry } = openModels(env);
-	const notes: string[] = [];
+	for (const warning of warningsOf(keys, registry)) note(warning);
 	const chooseModel = async (last: ModelName | undefined): Promise<Model<Api>> => {
-		const { model, note } = await chooseFor(request, registry, last);
+		const { model, note: reason } = await chooseFor(request, registry, last);
 		if (apiKey !== undefined) keys.setRuntimeKey(model.provider, apiKey);
-		if (note) notes.push(note);
+		if (reason) note(reason);
 		// The first request is near: what it needs is loaded while the session is built.
 		loadStreams(model).catch((error: unknown) => ignore(error, "the request itself reports it"));
 		return model;
 	};
 	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, guard });
-	const port = await compose(request, env, chooseModel, streamFn);
-	return { port, notes: [...warningsOf(keys, registry), ...notes] };
+	return compose(request, env, chooseModel, streamFn);
 }
 
-async function openDemo(request: SessionRequest, env: Environment): Promise<OpenedSession> {
+async function openDemo(request: SessionRequest, env: Environment, note: Note): Promise<SessionPort> {
 	const { createDemo } = await import("./models/demo.ts");
 	const demo = createDemo();
-	const port = await compose(request, env, async () => demo.model, demo.stream);
-	return { port, notes: [demo.label] };
+	note(demo.label);
+	return compose(request, env, async () => demo.model, demo.stream);
 }
 
 function compose(
@@ -51,7 +57,7 @@ function compose(
 	env: Environment,
 	chooseModel: (last: ModelName | undefined) => Promise<Model<Api>>,
 	streamFn: StreamFn,
-): Promise<OpenedSession["port"]> {
+): Promise<SessionPort> {
 	const agentDir = agentFolder(env);
 	const thinkingLevel = request.thinking ?? request.settings.defaultThinkingLevel;
 	return composeSession({
@@ -64,6 +70,7 @@ function compose(
 		contextFiles: request.contextFiles,
 		tools: request.tools,
 		kernel: { env, settings: request.settings.kernel },
+		setting: (path) => request.settings.get(path),
 		...(request.systemPrompt === undefined ? {} : { systemPrompt: request.systemPrompt }),
 		...(thinkingLevel === undefined ? {} : { thinkingLevel: thinkingLevel as ThinkingLevel }),
 	});

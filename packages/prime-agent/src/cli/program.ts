@@ -22,12 +22,6 @@ export interface SessionRequest {
 	readonly isDemo: boolean;
 }
 
-/** An open session, and what a person should know about it. */
-export interface OpenedSession {
-	readonly port: SessionPort;
-	readonly notes: readonly string[];
-}
-
 /** A line of the list of models. */
 export interface ModelRow {
 	readonly provider: string;
@@ -45,8 +39,11 @@ export interface ModelRow {
 
 /** What the commands need from the rest of the program; loaded when the first of them asks. */
 export interface Program {
-	/** Rejects with a message for people when there is no model, no key, or an unknown tool. */
-	openSession(request: SessionRequest): Promise<OpenedSession>;
+	/**
+	 * Opens a session. What a person should know on the way goes to `note`, also when it comes to nothing. Rejects with a
+	 * message for people when there is no model, no key, or an unknown tool.
+	 */
+	openSession(request: SessionRequest, note: (line: string) => void): Promise<SessionPort>;
 	/** Every model that has a key. */
 	listModels(): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
 }

@@ -2,16 +2,19 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { connectInProcess } from "../connection/in-process.ts";
 import { errorText } from "../lib/text.ts";
+import { runJson } from "../modes/json/json-mode.ts";
+import { runPrint } from "../modes/print/print-mode.ts";
 import { agentFolder, expandHome } from "../platform/paths.ts";
+import type { SessionPort } from "../protocol/session-port.ts";
 import { findContextFiles, findPromptFiles } from "../resources/context-files.ts";
 import { findNewest, sessionFolder } from "../resources/session-files.ts";
 import { resolveSession } from "../resources/session-selector.ts";
-import { readSettings, type Settings } from "../settings/settings.ts";
+import { NO_SETTINGS, readSettings, type Settings } from "../settings/settings.ts";
 import { UsageError } from "./errors.ts";
 import { type Host, hasLostReader, say } from "./host.ts";
 import type { RunRequest } from "./intent.ts";
 import { readPiped } from "./piped-input.ts";
-import type { OpenedSession, SessionRequest } from "./program.ts";
+import type { SessionRequest } from "./program.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 
 /** Runs a prompt to its end and prints what came of it; resolves with the exit code. */
@@ -20,12 +23,11 @@ export async function runPromptCommand(request: RunRequest, host: Host): Promise
 	const [prompt, opened] = await Promise.allSettled([readPrompt(request, host), openSession(request, host)]);
 	const failures = [prompt, opened].filter((half) => half.status === "rejected").map((half) => half.reason);
 	if (prompt.status === "rejected" || opened.status === "rejected") {
-		if (opened.status === "fulfilled") await opened.value.port.dispose();
+		if (opened.status === "fulfilled") await opened.value.dispose();
 		for (const failure of new Set(failures.map(errorText))) say(host, `Error: ${failure}`);
 		return 1;
 	}
-	for (const note of opened.value.notes) say(host, note);
-	const connection = connectInProcess(opened.value.port);
+	const connection = connectInProcess(opened.value);
 	try {
 		const failure = await runMode(request, connection, prompt.value, host);
 		if (failure === undefined) return 0;
@@ -44,17 +46,15 @@ export async function checkSession(request: RunRequest, host: Host): Promise<voi
 	await chooseSession(request, settings, agent, cwd, host);
 }
 
-async function runMode(
+function runMode(
 	request: RunRequest,
 	connection: ReturnType<typeof connectInProcess>,
 	prompt: Prompt,
 	host: Host,
 ): Promise<string | undefined> {
 	if (request.mode === "json") {
-		const { runJson } = await import("../modes/json/json-mode.ts");
 		return runJson(connection, prompt, host.stdout, host.signal);
 	}
-	const { runPrint } = await import("../modes/print/print-mode.ts");
 	const print = {
 		output: host.stdout,
 		isLive: host.stdout.isTTY === true,
@@ -70,17 +70,20 @@ async function readPrompt(request: RunRequest, host: Host): Promise<Prompt> {
 	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd });
 }
 
-async function openSession(request: RunRequest, host: Host): Promise<OpenedSession> {
+async function openSession(request: RunRequest, host: Host): Promise<SessionPort> {
 	const { env } = host;
 	const agent = agentFolder(env);
 	const started = resolve(host.cwd, expandHome(request.cwd ?? ".", env));
 	if (request.cwd !== undefined) await checkFolder(started, "--cwd");
 	const program = host.loadProgram();
 	// The demo shows the program as it is, so nothing of the user's set-up may colour it.
-	const loaded = request.isDemo ? { settings: { kernel: {} }, warnings: [] } : readSettings(agent, started, env);
+	const loaded = request.isDemo ? { settings: NO_SETTINGS, warnings: [] } : readSettings(agent, started, env);
+	warn(host, loaded.warnings);
 	const chosen = await chooseSession(request, loaded.settings, agent, started, host);
+	if (chosen.note !== undefined) say(host, chosen.note);
 	const found = findInstructions(request, agent, chosen.cwd);
-	const opened = await (await program).openSession({
+	warn(host, found.warnings);
+	const wanted = {
 		cwd: chosen.cwd,
 		session: chosen.session,
 		provider: request.provider,
@@ -91,15 +94,18 @@ async function openSession(request: RunRequest, host: Host): Promise<OpenedSessi
 		tools: request.tools,
 		isDemo: request.isDemo,
 		...found.instructions,
-	});
-	const warnings = [...loaded.warnings, ...found.warnings].map((warning) => `Warning: ${warning}`);
-	return { port: opened.port, notes: [...warnings, ...chosen.notes, ...opened.notes] };
+	};
+	return (await program).openSession(wanted, (line) => say(host, line));
+}
+
+function warn(host: Host, warnings: readonly string[]): void {
+	for (const warning of warnings) say(host, `Warning: ${warning}`);
 }
 
 interface ChosenSession {
 	readonly session: SessionRequest["session"];
 	readonly cwd: string;
-	readonly notes: readonly string[];
+	readonly note?: string;
 }
 
 async function chooseSession(
@@ -120,23 +126,23 @@ async function chooseSession(
 	const { session } = request;
 	switch (session.kind) {
 		case "none":
-			return { session: { kind: "memory" }, cwd, notes: [] };
+			return { session: { kind: "memory" }, cwd };
 		case "new":
 			// What a demo says is worth nothing later; it leaves nothing behind.
-			return { session: request.isDemo ? { kind: "memory" } : { kind: "new", dir }, cwd, notes: [] };
+			return { session: request.isDemo ? { kind: "memory" } : { kind: "new", dir }, cwd };
 		case "continue": {
 			const newest = await findNewest(dir, cwd);
-			if (newest) return { session: { kind: "open", file: newest.path }, cwd, notes: [] };
+			if (newest) return { session: { kind: "open", file: newest.path }, cwd };
 			throw new UsageError(`There is no session of ${cwd} to continue. Start one without --continue.`);
 		}
 		case "resume": {
 			const saved = await resolveSession(session.selector, dir, cwd, env);
 			const open = { kind: "open" as const, file: saved.path };
-			if (request.cwd !== undefined) return { session: open, cwd, notes: [] };
+			if (request.cwd !== undefined) return { session: open, cwd };
 			const home = saved.header.cwd;
 			await checkFolder(home, "the session's folder", " Give another one with --cwd.");
-			const notes = resolve(home) === cwd ? [] : [`The session goes on in its own folder, ${home}.`];
-			return { session: open, cwd: home, notes };
+			if (resolve(home) === cwd) return { session: open, cwd };
+			return { session: open, cwd: home, note: `The session goes on in its own folder, ${home}.` };
 		}
 	}
 }

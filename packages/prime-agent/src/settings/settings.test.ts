@@ -2,7 +2,14 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
-import { readSettings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
+
+/** The typed settings that are set. */
+function typed({ get: _get, kernel, ...settings }: Settings): object {
+	const isSet = ([, value]: [string, unknown]) => value !== undefined;
+	const set = (values: object) => Object.fromEntries(Object.entries(values).filter(isSet));
+	return { ...set(settings), kernel: set(kernel) };
+}
 
 async function setUp(user?: object | string, project?: object | string) {
 	const home = await tempHome();
@@ -19,7 +26,11 @@ async function setUp(user?: object | string, project?: object | string) {
 	await write(agent, user);
 	await write(projectFolder, project);
 	const read = () => readSettings(agent, cwd, { HOME: home.path });
-	return { agent, projectFolder, home: home.path, read };
+	const readTyped = () => {
+		const { settings, warnings } = read();
+		return { settings: typed(settings), warnings };
+	};
+	return { agent, projectFolder, home: home.path, read: readTyped, readAll: read };
 }
 
 it("reads nothing where there are no files", async () => {
@@ -43,7 +54,7 @@ it("lets the project's settings win over the user's, field by field", async () =
 it("takes what runs code or shows secrets from the user's settings only", async () => {
 	const code = { kernel: { python: "/opt/python", env: { pass: ["A_TOKEN"] } } };
 	const own = await setUp(code);
-	expect(own.read().settings.kernel).toEqual({ python: "/opt/python", envPass: ["A_TOKEN"] });
+	expect(own.read().settings).toEqual({ kernel: { python: "/opt/python", envPass: ["A_TOKEN"] } });
 	const foreign = await setUp(undefined, code);
 	const path = join(foreign.projectFolder, "settings.json");
 	expect(foreign.read()).toEqual({
@@ -80,7 +91,32 @@ it("leaves out single wrong values and says what they must be", async () => {
 
 it("reads paths from the folder of the file that has them, and ~ as the home folder", async () => {
 	const relative = await setUp(undefined, { sessionDir: "saved" });
-	expect(relative.read().settings.sessionDir).toBe(join(relative.projectFolder, "saved"));
+	expect(relative.readAll().settings.sessionDir).toBe(join(relative.projectFolder, "saved"));
 	const home = await setUp({ sessionDir: "~/saved" });
-	expect(home.read().settings.sessionDir).toBe(join(home.home, "saved"));
+	expect(home.readAll().settings.sessionDir).toBe(join(home.home, "saved"));
+});
+
+it("hands out any setting by its path, merged field by field", async () => {
+	const { readAll } = await setUp(
+		{ retry: { maxRetries: 5, provider: { timeoutMs: 1 } }, list: [1, 2], rlmMaxDepth: 2 },
+		{ retry: { provider: { maxRetryDelayMs: 3 } }, list: [3], rlmMaxDepth: 9, mcpServers: { a: { command: "x" } } },
+	);
+	const { settings, warnings } = readAll();
+	expect(settings.get("retry")).toEqual({ maxRetries: 5, provider: { timeoutMs: 1, maxRetryDelayMs: 3 } });
+	expect(settings.get("retry.provider.maxRetryDelayMs")).toBe(3);
+	expect(settings.get("list")).toEqual([3]);
+	expect(settings.get("rlmMaxDepth")).toBe(2);
+	for (const path of ["mcpServers", "retry.none.at.all", "retry.maxRetries.x", "constructor", "__proto__.x"]) {
+		expect(settings.get(path), path).toBeUndefined();
+	}
+	expect(warnings).toHaveLength(2);
+});
+
+it("takes no prototype from a file", async () => {
+	const { readAll } = await setUp(
+		'{"__proto__": {"polluted": true}, "a": 1}',
+		'{"a": {"__proto__": {"polluted": true}}}',
+	);
+	readAll();
+	expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -5,24 +5,26 @@ import { type Environment, expandHome } from "../platform/paths.ts";
 /** How hard a model may be asked to think, weakest first. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** The settings that this version reads. */
+/** The settings of the user and the project, merged. */
 export interface Settings {
-	readonly defaultProvider?: string;
-	readonly defaultModel?: string;
-	readonly defaultThinkingLevel?: string;
+	readonly defaultProvider?: string | undefined;
+	readonly defaultModel?: string | undefined;
+	readonly defaultThinkingLevel?: string | undefined;
 	/** Absolute. */
-	readonly sessionDir?: string;
+	readonly sessionDir?: string | undefined;
 	readonly kernel: KernelSettings;
+	/** Any setting by its dotted path, as it was written; whoever reads it checks it. */
+	get(path: string): unknown;
 }
 
 /** Settings of the Python kernel. */
 export interface KernelSettings {
-	readonly backend?: (typeof BACKENDS)[number];
-	/** Interpreter; of the user's file only, because it is run. */
-	readonly python?: string;
-	readonly cellTimeoutMs?: number;
-	/** Variables that cells may see although they look like credentials; of the user's file only. */
-	readonly envPass?: readonly string[];
+	readonly backend?: (typeof BACKENDS)[number] | undefined;
+	/** Interpreter. */
+	readonly python?: string | undefined;
+	readonly cellTimeoutMs?: number | undefined;
+	/** Variables that cells may see although they look like credentials. */
+	readonly envPass?: readonly string[] | undefined;
 }
 
 const BACKENDS = ["auto", "ipykernel", "builtin"] as const;
@@ -43,8 +45,31 @@ export function readSettings(agentFolder: string, cwd: string, env: Environment)
 	const warnings: string[] = [];
 	const own = readScope({ path: user, isUser: true, env, warnings });
 	const over = resolve(user) === resolve(project) ? {} : readScope({ path: project, isUser: false, env, warnings });
-	return { settings: { ...own, ...over, kernel: { ...own.kernel, ...over.kernel } }, warnings };
+	return { settings: openSettings(merge(own, over)), warnings };
 }
+
+/** No settings at all. */
+export const NO_SETTINGS: Settings = openSettings({});
+
+/** The typed view of settings whose values were checked. */
+function openSettings(values: JsonObject): Settings {
+	const get = (path: string) => valueAt(values, path);
+	return {
+		defaultProvider: get("defaultProvider") as string | undefined,
+		defaultModel: get("defaultModel") as string | undefined,
+		defaultThinkingLevel: get("defaultThinkingLevel") as string | undefined,
+		sessionDir: get("sessionDir") as string | undefined,
+		kernel: {
+			backend: get("kernel.backend") as KernelSettings["backend"],
+			python: get("kernel.python") as string | undefined,
+			cellTimeoutMs: get("kernel.cellTimeoutMs") as number | undefined,
+			envPass: get("kernel.env.pass") as string[] | undefined,
+		},
+		get,
+	};
+}
+
+type JsonObject = Record<string, unknown>;
 
 interface Scope {
 	readonly path: string;
@@ -76,11 +101,22 @@ const RULES: Readonly<Record<string, Rule>> = {
 	"kernel.env.pass": isNames,
 };
 
-/** What decides which code runs, or what it gets to see, is the user's to say, not a project's. */
-const USER_ONLY = new Set(["kernel.python", "kernel.env.pass"]);
+/** What decides which code runs, what it gets to see, or how much runs: the user's to say, not a project's. */
+const USER_ONLY = [
+	"kernel.python",
+	"kernel.env.pass",
+	"shellPath",
+	"shellCommandPrefix",
+	"npmCommand",
+	"packages",
+	"extensions",
+	"mcpServers",
+	"rlmMaxDepth",
+	"idleEvictionMinutes",
+];
 
-function readScope(scope: Scope): Partial<Settings> {
-	const { path, env, warnings } = scope;
+/** The values of one file that may be used. */
+function readScope({ path, isUser, env, warnings }: Scope): JsonObject {
 	const file = readJsonFile(path);
 	if (file.kind === "missing") return {};
 	if (file.kind === "broken" || !isJsonObject(file.value)) {
@@ -88,36 +124,44 @@ function readScope(scope: Scope): Partial<Settings> {
 		warnings.push(`${path} is not used: ${reason}. The file is kept as it is.`);
 		return {};
 	}
-	const right = new Map<string, unknown>();
-	for (const [key, rule] of Object.entries(RULES)) {
-		const value = valueAt(file.value, key.split("."));
-		if (value === undefined) continue;
-		const fault = USER_ONLY.has(key) && !scope.isUser ? "only the user's own settings may say it" : rule(value);
-		if (fault === undefined) right.set(key, value);
-		else warnings.push(`${path}: "${key}" is not used: ${fault}.`);
-	}
-	const sessionDir = right.get("sessionDir");
-	return {
-		...pick(right, { defaultProvider: "defaultProvider", defaultModel: "defaultModel" }),
-		...pick(right, { defaultThinkingLevel: "defaultThinkingLevel" }),
-		...(typeof sessionDir === "string" ? { sessionDir: locate(sessionDir, path, env) } : {}),
-		kernel: pick(right, {
-			backend: "kernel.backend",
-			cellTimeoutMs: "kernel.cellTimeoutMs",
-			python: "kernel.python",
-			envPass: "kernel.env.pass",
-		}),
+	const values = file.value;
+	const leaveOut = (key: string, fault: string) => {
+		warnings.push(`${path}: "${key}" is not used: ${fault}.`);
+		removeAt(values, key);
 	};
+	for (const key of isUser ? [] : USER_ONLY) {
+		if (valueAt(values, key) !== undefined) leaveOut(key, "only the user's own settings may say it");
+	}
+	for (const [key, rule] of Object.entries(RULES)) {
+		const value = valueAt(values, key);
+		const fault = value === undefined ? undefined : rule(value);
+		if (fault !== undefined) leaveOut(key, fault);
+	}
+	if (typeof values.sessionDir === "string") values.sessionDir = locate(values.sessionDir, path, env);
+	return values;
 }
 
-function valueAt(value: unknown, keys: readonly string[]): unknown {
-	return keys.reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), value);
+function valueAt(values: unknown, path: string): unknown {
+	const step = (inner: unknown, key: string) =>
+		isJsonObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined;
+	return path.split(".").reduce(step, values);
 }
 
-/** The values that are there, under the names they have in the program. */
-function pick(values: ReadonlyMap<string, unknown>, names: Readonly<Record<string, string>>): object {
-	const pairs = Object.entries(names).map(([name, key]) => [name, values.get(key)] as const);
-	return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+function removeAt(values: JsonObject, path: string): void {
+	const keys = path.split(".");
+	const last = keys.pop()!;
+	const holder = keys.length === 0 ? values : valueAt(values, keys.join("."));
+	if (isJsonObject(holder)) delete holder[last];
+}
+
+/** Objects are merged field by field, everything else is replaced. */
+function merge(under: JsonObject, over: JsonObject): JsonObject {
+	const merged = new Map(Object.entries(under));
+	for (const [key, value] of Object.entries(over)) {
+		const below = merged.get(key);
+		merged.set(key, isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value);
+	}
+	return Object.fromEntries(merged);
 }
 
 /** Paths of a settings file count from the folder that it lies in. */

@@ -112,6 +112,16 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "A signal that strays into an idle kernel does no harm",
+		run: async (bench) => {
+			await bench.run("kept = 'kept'");
+			process.kill(-(bench.kernel.info()?.pid ?? 0), "SIGINT");
+			check(await bench.run("import asyncio\nawait asyncio.sleep(0, kept)"), { result: "'kept'" });
+			process.kill(-(bench.kernel.info()?.pid ?? 0), "SIGINT");
+			check(await bench.run("kept"), { result: "'kept'" });
+		},
+	},
+	{
 		title: "An interrupt right after the start stops the cell",
 		run: async (bench) => {
 			await bench.run("1");

@@ -112,6 +112,25 @@ it("hands out any setting by its path, merged field by field", async () => {
 	expect(warnings).toHaveLength(2);
 });
 
+it("understands older names, and checks the settings of features before they see them", async () => {
+	const { readAll } = await setUp({
+		retry: { maxDelayMs: 9, enabled: "yes", maxRetries: -1 },
+		compaction: { overflowPatterns: ["too big"], keepRecentTokens: 5 },
+	});
+	const { settings, warnings } = readAll();
+	expect(settings.get("retry")).toEqual({ provider: { maxRetryDelayMs: 9 } });
+	expect(settings.get("compaction")).toEqual({ overflowPatterns: ["too big"], keepRecentTokens: 5 });
+	expect(warnings).toEqual([
+		expect.stringContaining('"retry.enabled" is not used: it must be true or false.'),
+		expect.stringContaining('"retry.maxRetries" is not used: it must be a number, 0 or more.'),
+	]);
+});
+
+it("lets the newer name win over an older one", async () => {
+	const { readAll } = await setUp({ retry: { maxDelayMs: 9, provider: { maxRetryDelayMs: 0 } } });
+	expect(readAll().settings.get("retry")).toEqual({ provider: { maxRetryDelayMs: 0 } });
+});
+
 it("takes no prototype from a file", async () => {
 	const { readAll } = await setUp(
 		'{"__proto__": {"polluted": true}, "a": 1}',

@@ -83,6 +83,9 @@ type Rule = (value: unknown) => string | undefined;
 
 const isText: Rule = (value) => (typeof value === "string" && value !== "" ? undefined : "it must be a text");
 const isCount: Rule = (value) => (typeof value === "number" && value > 0 ? undefined : "it must be a number above 0");
+const isAmount: Rule = (value) =>
+	typeof value === "number" && value >= 0 ? undefined : "it must be a number, 0 or more";
+const isSwitch: Rule = (value) => (typeof value === "boolean" ? undefined : "it must be true or false");
 const isNames: Rule = (value) =>
 	Array.isArray(value) && value.every((name) => typeof name === "string") ? undefined : "it must be a list of names";
 const isOneOf =
@@ -99,7 +102,20 @@ const RULES: Readonly<Record<string, Rule>> = {
 	"kernel.cellTimeoutMs": isCount,
 	"kernel.python": isText,
 	"kernel.env.pass": isNames,
+	"retry.enabled": isSwitch,
+	"retry.maxRetries": isAmount,
+	"retry.baseDelayMs": isAmount,
+	"retry.provider.maxRetryDelayMs": isAmount,
+	"compaction.enabled": isSwitch,
+	"compaction.reserveTokens": isAmount,
+	"compaction.keepRecentTokens": isAmount,
+	"compaction.overflowPatterns": isNames,
 };
+
+/** Names that older versions used; the newer name wins where a file has both. */
+const OLD_NAMES: readonly (readonly [from: string, to: string])[] = [
+	["retry.maxDelayMs", "retry.provider.maxRetryDelayMs"],
+];
 
 /** What decides which code runs, what it gets to see, or how much runs: the user's to say, not a project's. */
 const USER_ONLY = [
@@ -129,6 +145,11 @@ function readScope({ path, isUser, env, warnings }: Scope): JsonObject {
 		warnings.push(`${path}: "${key}" is not used: ${fault}.`);
 		removeAt(values, key);
 	};
+	for (const [from, to] of OLD_NAMES) {
+		const value = valueAt(values, from);
+		if (value !== undefined && valueAt(values, to) === undefined) setAt(values, to, value);
+		removeAt(values, from);
+	}
 	for (const key of isUser ? [] : USER_ONLY) {
 		if (valueAt(values, key) !== undefined) leaveOut(key, "only the user's own settings may say it");
 	}
@@ -152,6 +173,20 @@ function removeAt(values: JsonObject, path: string): void {
 	const last = keys.pop()!;
 	const holder = keys.length === 0 ? values : valueAt(values, keys.join("."));
 	if (isJsonObject(holder)) delete holder[last];
+}
+
+/** Sets a value; what stands in its way and is no object is left alone. */
+function setAt(values: JsonObject, path: string, value: unknown): void {
+	const keys = path.split(".");
+	const last = keys.pop()!;
+	let holder = values;
+	for (const key of keys) {
+		holder[key] ??= {};
+		const next = holder[key];
+		if (!isJsonObject(next)) return;
+		holder = next;
+	}
+	holder[last] = value;
 }
 
 /** Objects are merged field by field, everything else is replaced. */

@@ -128,6 +128,7 @@ it.each([
 	["-p --print=x hi", "Option --print takes no value."],
 	["-p --tools a,,b hi", "--tools needs names: --tools <name,name>."],
 	["-p --tools a -nt hi", "Use either --tools or --no-tools."],
+	["--demo -p -c hi", "--demo plays its own model in its own session: leave out --continue."],
 	["-p -c --no-session hi", "Use only one of --continue and --no-session."],
 ])("refuses %j with what to do", (line, message) => {
 	expect(() => readIntent(line.split(" "))).toThrow(message);

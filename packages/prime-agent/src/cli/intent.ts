@@ -102,6 +102,10 @@ function readRun(args: Arguments): RunRequest {
 	const text = (name: string) => optionValue(args, name);
 	const has = (name: string) => args.options.has(name);
 	const isFile = (word: { text: string; isLiteral: boolean }) => !word.isLiteral && /^@./.test(word.text);
+	if (has("demo")) {
+		const needless = ["continue", "resume", "provider", "model", "api-key", "thinking"].find(has);
+		if (needless) throw new UsageError(`--demo plays its own model in its own session: leave out --${needless}.`);
+	}
 	const optional = {
 		cwd: text("cwd"),
 		provider: text("provider"),

@@ -9,6 +9,8 @@ export function describeEvent(event: SessionEvent, isWatched: boolean): string |
 			return event.level === "warning" ? `Warning: ${event.text}` : event.text;
 		case "feature_error":
 			return `Warning: ${event.feature} failed during ${event.during}: ${event.error}`;
+		case "feature_event":
+			return describeWait(event);
 		case "tool_execution_start":
 			return isWatched ? `[${event.toolName}] ${firstLine(describeArguments(event.args))}` : undefined;
 		case "tool_execution_end":
@@ -18,6 +20,14 @@ export function describeEvent(event: SessionEvent, isWatched: boolean): string |
 		default:
 			return undefined;
 	}
+}
+
+/** A wait that a person would take for a hang. */
+function describeWait({ name, data }: Extract<SessionEvent, { type: "feature_event" }>): string | undefined {
+	if (name !== "auto_retry_start") return undefined;
+	const { attempt, maxAttempts, delayMs, errorMessage } = data;
+	const reason = firstLine(String(errorMessage));
+	return `${reason}${/[.!?]$/.test(reason) ? "" : "."} Trying again in ${Number(delayMs) / 1_000} s (${attempt} of ${maxAttempts}).`;
 }
 
 function describeArguments(args: unknown): string {

@@ -61,6 +61,12 @@ it("ends the line before it says something beside the answer", async () => {
 	expect(notes).toEqual(["Warning: slow"]);
 });
 
+it("says why it waits when a request will be sent again", async () => {
+	const data = { attempt: 1, maxAttempts: 3, delayMs: 2_500, errorMessage: "503 overloaded" };
+	const { notes } = await run(telling({ type: "feature_event", name: "auto_retry_start", data }));
+	expect(notes).toEqual(["503 overloaded. Trying again in 2.5 s (1 of 3)."]);
+});
+
 it("tells a watching person what the tools do", async () => {
 	const call = { toolCallId: "1", toolName: "ipython" };
 	const result = { content: [{ type: "text" as const, text: "Traceback\nValueError: no\n" }], details: {} };

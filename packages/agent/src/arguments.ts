@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { PermissionLevel, ProviderName } from "@prime-agent/toolset";
 
 /** What a command line asks for. */
 export type Request =
@@ -6,20 +7,20 @@ export type Request =
 	| {
 			kind: "run";
 			prompt: string;
-			provider: Provider;
+			provider: ProviderName;
 			model: string | undefined;
-			permissions: Permissions;
+			permissions: PermissionLevel;
 			autoApprove: boolean;
 			debug: boolean;
 	  };
 
-/** The providers that `--provider` takes. */
-export const providers = ["anthropic", "openai", "gemini"] as const;
-/** The levels that `--permissions` takes. */
-export const permissions = ["read-only", "read-write", "full"] as const;
+// The names are written down here, so that help and mistakes need no further module; the types keep them complete.
+const providers = listNames<ProviderName>({ anthropic: true, openai: true, gemini: true });
+const permissions = listNames<PermissionLevel>({ "read-only": true, "read-write": true, full: true });
 
-type Provider = (typeof providers)[number];
-type Permissions = (typeof permissions)[number];
+function listNames<Name extends string>(names: Record<Name, true>): Name[] {
+	return Object.keys(names) as Name[];
+}
 
 /** A command line that cannot be understood; the message names the part. */
 export class UsageError extends Error {

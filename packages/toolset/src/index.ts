@@ -25,6 +25,7 @@ export { AccessError, findKeyVariable, type ModelAccess, openAccess } from "./pr
 export { findDefaultModel, type ProviderName, providerNames } from "./profiles/models.ts";
 export { findProfile, type Profile } from "./profiles/profile.ts";
 export type { EndReason, MessageSource, RunEnd, SessionEvent, SessionListener, TokenUsage } from "./session/events.ts";
-export { CodingSession, type SessionOptions, type SessionState, SessionStateError } from "./session/session.ts";
+export { CodingSession, type SessionState, SessionStateError } from "./session/session.ts";
 export { defaultSettings, type SessionSettings } from "./session/settings.ts";
+export type { SessionOptions } from "./session/setup.ts";
 export type { CodingTool, ToolClass } from "./tools/tool.ts";

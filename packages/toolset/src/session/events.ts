@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@prime-agent/loop";
+import type { AgentEvent, FailureKind } from "@prime-agent/loop";
 
 /** Why a run ended; only `stop` is a success. */
 export type EndReason = "stop" | "length" | "round_limit" | "turn_limit" | "error" | "aborted";
@@ -8,6 +8,8 @@ export interface RunEnd {
 	reason: EndReason;
 	/** In words for people; for every reason but `stop`. */
 	error?: string;
+	/** What kind of fault of the model call it was, for the reason `error`. */
+	failure?: FailureKind;
 }
 
 /** Where a user message comes from: the host's input, the host while the agent works, or the loop detector. */

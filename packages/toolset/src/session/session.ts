@@ -1,47 +1,23 @@
 import { randomUUID } from "node:crypto";
 import {
 	type AgentEvent,
-	type AgentLoopConfig,
 	type AgentMessage,
-	type Clock,
+	type BeforeToolCallContext,
 	classifyFailure,
-	type StreamFn,
 	systemClock,
 	type TurnResult,
 } from "@prime-agent/loop";
-import type { ExecutionEnvironment } from "../environment/environment.ts";
 import { LoopDetector } from "../loop-detection.ts";
-import type { PermissionGate } from "../permissions.ts";
-import { findKeyVariable, type ModelAccess } from "../profiles/access.ts";
+import { findKeyVariable } from "../profiles/access.ts";
 import { describeModel } from "../profiles/models.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { buildSystemPrompt } from "../profiles/system-prompt.ts";
 import { PathLocks } from "../tools/paths.ts";
 import { runTurnWithRetries } from "./attempts.ts";
 import { ContextWatch } from "./context-watch.ts";
-import type { MessageSource, RunEnd, SessionEvent, SessionListener, TokenUsage } from "./events.ts";
-import { type SessionTool, ToolRegistry } from "./registry.ts";
-import { defaultSettings, type SessionSettings } from "./settings.ts";
+import type { MessageSource, RunEnd, SessionEvent, TokenUsage } from "./events.ts";
+import { createLoopConfig, createRetrySettings } from "./request.ts";
+import type { SessionSettings } from "./settings.ts";
+import { type SessionOptions, type SessionSetup, setUpSession } from "./setup.ts";
 import { type ChildRequest, type ChildSession, Subagents } from "./subagents.ts";
-
-/** What a coding session is made of. */
-export interface SessionOptions {
-	profile: Profile;
-	access: ModelAccess;
-	environment: ExecutionEnvironment;
-	/** Asks the model; should be guarded against hanging. */
-	streamFn: StreamFn;
-	/** Decides which calls may run. Default: all. */
-	gate?: PermissionGate | undefined;
-	/** Further tools; one with the name of a profile's tool replaces it. */
-	tools?: readonly SessionTool[];
-	settings?: Partial<SessionSettings>;
-	listener?: SessionListener | undefined;
-	/** Default: the clock of the machine. */
-	clock?: Clock;
-	/** YYYY-MM-DD. Default: the machine's date. */
-	today?: string;
-}
 
 /** What a session can do next: take input, only queue messages, or nothing any more. */
 export type SessionState = "idle" | "processing" | "closed";
@@ -67,9 +43,6 @@ interface Lineage {
 	parent?: CodingSession;
 }
 
-/** A command that is told to stop gets two seconds before it is killed. */
-const abortGraceMs = 3000;
-
 type AssistantReply = TurnResult["message"];
 
 /**
@@ -80,13 +53,11 @@ export class CodingSession implements ChildSession {
 	/** Unique. */
 	readonly id = randomUUID();
 	readonly #options: SessionOptions;
-	readonly #settings: SessionSettings;
 	readonly #lineage: Lineage;
-	readonly #registry: ToolRegistry;
 	readonly #subagents: Subagents;
+	readonly #setup: SessionSetup;
 	readonly #detector: LoopDetector | undefined;
 	readonly #watch: ContextWatch;
-	readonly #systemPrompt: string;
 	readonly #stop = new AbortController();
 	readonly #history: AgentMessage[] = [];
 	readonly #sources = new WeakMap<AgentMessage, MessageSource>();
@@ -98,20 +69,14 @@ export class CodingSession implements ChildSession {
 	#closing: Promise<void> | undefined;
 	#turns = 0;
 
-	private constructor(
-		options: SessionOptions,
-		settings: SessionSettings,
-		lineage: Lineage,
-		parts: { registry: ToolRegistry; subagents: Subagents; systemPrompt: string },
-	) {
+	private constructor(options: SessionOptions, lineage: Lineage, subagents: Subagents, setup: SessionSetup) {
 		this.#options = options;
-		this.#settings = settings;
 		this.#lineage = lineage;
-		this.#registry = parts.registry;
-		this.#subagents = parts.subagents;
-		this.#systemPrompt = parts.systemPrompt;
-		this.#detector = settings.loopWindow > 0 ? new LoopDetector(settings.loopWindow) : undefined;
-		this.#watch = new ContextWatch(options.access.model.contextWindow, settings.contextWarnRatio);
+		this.#subagents = subagents;
+		this.#setup = setup;
+		const { loopWindow, contextWarnRatio } = setup.settings;
+		this.#detector = loopWindow > 0 ? new LoopDetector(loopWindow) : undefined;
+		this.#watch = new ContextWatch(options.access.model.contextWindow, contextWarnRatio);
 	}
 
 	/** Opens a session: builds the tools and the system prompt, reading the project's documents. Asks no model. */
@@ -120,35 +85,17 @@ export class CodingSession implements ChildSession {
 	}
 
 	static async #openWith(options: SessionOptions, lineage: Lineage): Promise<CodingSession> {
-		const { profile, environment, access } = options;
-		const settings = { ...defaultSettings, ...options.settings };
 		let session: CodingSession | undefined;
 		const subagents = new Subagents({
-			environment,
+			environment: options.environment,
 			startChild: (request) => session!.#startChild(request),
 			emit: (event) => session!.#tell(event),
 		});
-		const tools: SessionTool[] = profile.createTools({
-			environment,
-			locks: lineage.locks,
-			timeouts: {
-				usual: settings.commandTimeoutMs ?? profile.commandTimeoutMs,
-				longest: settings.maxCommandTimeoutMs,
-			},
-			hasVision: access.model.input.includes("image"),
-		});
-		if (lineage.depth < settings.maxSubagentDepth) tools.push(...subagents.createTools());
-		const registry = new ToolRegistry([...tools, ...(options.tools ?? [])], settings.outputLimits);
-		const systemPrompt = await buildSystemPrompt({
-			environment,
-			profile,
-			model: access.model,
-			tools: registry.list(),
-			today: options.today ?? new Date().toISOString().slice(0, 10),
-			userInstructions: settings.userInstructions,
-		});
-		session = new CodingSession(options, settings, lineage, { registry, subagents, systemPrompt });
-		session.#tell({ type: "session_start", provider: profile.provider, model: access.model.id });
+		const setup = await setUpSession(options, lineage.locks, ({ maxSubagentDepth }) =>
+			lineage.depth < maxSubagentDepth ? subagents.createTools() : [],
+		);
+		session = new CodingSession(options, lineage, subagents, setup);
+		session.#tell({ type: "session_start", provider: options.profile.provider, model: options.access.model.id });
 		return session;
 	}
 
@@ -174,7 +121,7 @@ export class CodingSession implements ChildSession {
 
 	/** Changes how hard the model thinks from its next call on. */
 	set reasoningEffort(effort: SessionSettings["reasoningEffort"]) {
-		this.#settings.reasoningEffort = effort;
+		this.#setup.settings.reasoningEffort = effort;
 	}
 
 	/**
@@ -237,7 +184,7 @@ export class CodingSession implements ChildSession {
 
 	/** Turn after turn until the model answers without calls or something ends it. */
 	async #handleInput(text: string): Promise<RunEnd> {
-		const { maxToolRounds, maxTurns } = this.#settings;
+		const { maxToolRounds, maxTurns } = this.#setup.settings;
 		let opening = [this.#message(text, "input"), ...this.#steering.splice(0)];
 		for (let rounds = 0; ; ) {
 			if (maxToolRounds > 0 && rounds >= maxToolRounds) {
@@ -264,8 +211,16 @@ export class CodingSession implements ChildSession {
 	#describeFailure(message: AssistantReply): RunEnd {
 		if (message.stopReason === "aborted") return { reason: "aborted", error: "The run was interrupted." };
 		const error = message.errorMessage ?? "The model call failed.";
-		if (classifyFailure(message)?.kind !== "auth") return { reason: "error", error };
-		return { reason: "error", error: `${error} (check the key in ${findKeyVariable(this.#options.profile.provider)})` };
+		const failure = classifyFailure(message)?.kind;
+		if (failure === "context_overflow") {
+			this.#tell({
+				type: "warning",
+				kind: "context",
+				message: "The conversation no longer fits into the model's context.",
+			});
+		}
+		const hint = failure === "auth" ? ` (check the key in ${findKeyVariable(this.#options.profile.provider)})` : "";
+		return { reason: "error", error: error + hint, ...(failure ? { failure } : {}) };
 	}
 
 	#reachLimit(reason: "round_limit" | "turn_limit", when: string): RunEnd {
@@ -276,22 +231,21 @@ export class CodingSession implements ChildSession {
 
 	async #takeTurn(opening: readonly AgentMessage[]): Promise<TurnResult> {
 		this.#history.push(...opening);
-		const settings = this.#settings;
+		const { settings, systemPrompt, registry } = this.#setup;
+		const { clock, streamFn } = this.#options;
 		const turn = await runTurnWithRetries({
-			context: { systemPrompt: this.#systemPrompt, messages: this.#history, tools: this.#registry.list() },
-			config: this.#loopConfig(),
+			context: { systemPrompt, messages: this.#history, tools: registry.list() },
+			config: {
+				...createLoopConfig(this.#options.access, settings, this.id),
+				...(clock ? { clock } : {}),
+				beforeToolCall: (call, signal) => this.#askGate(call, signal),
+			},
 			emit: (event) => this.#forward(event),
 			signal: this.#stop.signal,
-			streamFn: this.#options.streamFn,
+			streamFn,
 			opening,
-			clock: this.#options.clock ?? systemClock,
-			retry: {
-				maxRetries: settings.maxRetries,
-				baseDelayMs: settings.retryBaseMs,
-				maxRetryDelayMs: 60_000,
-				maxBackoffMs: 60_000,
-				jitter: () => 0.5 + Math.random(),
-			},
+			clock: clock ?? systemClock,
+			retry: createRetrySettings(settings),
 			onRetry: (attempt, delayMs, error) => this.#tell({ type: "retry", attempt, delayMs, error }),
 		});
 		const { message, toolResults } = turn;
@@ -299,33 +253,14 @@ export class CodingSession implements ChildSession {
 		this.#history.push(message, ...toolResults.map(({ details: _details, ...result }) => result as AgentMessage));
 		this.#addUsage(message);
 		if (message.stopReason !== "error" && message.stopReason !== "aborted") this.#turns++;
-		const warning = this.#watch.check(this.#systemPrompt, this.#history);
+		const warning = this.#watch.check(systemPrompt, this.#history);
 		if (warning) this.#tell({ type: "warning", kind: "context", message: warning });
 		return turn;
 	}
 
-	#loopConfig(): AgentLoopConfig {
-		const { access, clock } = this.#options;
-		const { reasoningEffort } = this.#settings;
-		return {
-			model: access.model,
-			apiKey: access.apiKey,
-			headers: access.headers,
-			maxTokens: access.model.maxTokens,
-			abortGraceMs,
-			sessionId: this.id,
-			// The whole conversation goes with every request, so that nothing depends on what a server remembers.
-			disableContinuation: true,
-			identity: { userAgent: { custom: "agent" }, attribution: null },
-			...(reasoningEffort === undefined || reasoningEffort === "off" ? {} : { reasoning: reasoningEffort }),
-			...(clock ? { clock } : {}),
-			convertToLlm: (messages) => messages.filter(isSendable),
-			beforeToolCall: async ({ toolCall, args }, signal) => this.#askGate(toolCall.name, args, signal),
-		};
-	}
-
-	async #askGate(name: string, args: unknown, signal: AbortSignal | undefined) {
-		const reason = await this.#options.gate?.check(await this.#registry.describe(name, args), signal);
+	async #askGate({ toolCall, args }: BeforeToolCallContext, signal: AbortSignal | undefined) {
+		const description = await this.#setup.registry.describe(toolCall.name, args);
+		const reason = await this.#options.gate?.check(description, signal);
 		return reason === undefined ? undefined : { block: true, reason };
 	}
 
@@ -336,7 +271,7 @@ export class CodingSession implements ChildSession {
 		const length = this.#detector?.findPattern();
 		if (length === undefined) return [];
 		const calls = length === 1 ? "the same call" : `the same ${length} calls`;
-		const text = `You have made ${calls} again and again over your last ${this.#settings.loopWindow} calls. That leads nowhere: look at the results and try something else, or report what stops you.`;
+		const text = `You have made ${calls} again and again over your last ${this.#setup.settings.loopWindow} calls. That leads nowhere: look at the results and try something else, or report what stops you.`;
 		this.#tell({ type: "warning", kind: "loop", message: text });
 		return [this.#message(text, "loop_warning")];
 	}
@@ -350,7 +285,7 @@ export class CodingSession implements ChildSession {
 				...this.#options,
 				access: { ...access, model },
 				environment: request.environment,
-				settings: { ...this.#settings, maxTurns: request.maxTurns },
+				settings: { ...this.#setup.settings, maxTurns: request.maxTurns },
 				listener: request.listener,
 			},
 			{ depth: this.#lineage.depth + 1, locks: this.#lineage.locks, parent: this },
@@ -375,7 +310,7 @@ export class CodingSession implements ChildSession {
 
 	async #forward(event: AgentEvent): Promise<void> {
 		if (event.type === "tool_execution_start") {
-			const { label, subject } = await this.#registry.describe(event.toolName, event.args);
+			const { label, subject } = await this.#setup.registry.describe(event.toolName, event.args);
 			this.#tell({ ...event, label, subject });
 		} else if (event.type === "message_start" || event.type === "message_end") {
 			const source = this.#sources.get(event.message);
@@ -390,14 +325,6 @@ export class CodingSession implements ChildSession {
 			process.emitWarning(`A listener of a session failed: ${String(error)}`);
 		}
 	}
-}
-
-type ModelMessage = Awaited<ReturnType<AgentLoopConfig["convertToLlm"]>>[number];
-
-/** A reply that broke off may be incomplete; models must not see it as something they said. */
-function isSendable(message: AgentMessage): message is ModelMessage {
-	if (message.role === "assistant") return message.stopReason !== "error" && message.stopReason !== "aborted";
-	return message.role === "user" || message.role === "toolResult";
 }
 
 function readText(message: AssistantReply): string {

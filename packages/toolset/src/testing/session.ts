@@ -4,7 +4,8 @@ import { LocalEnvironment } from "../environment/local.ts";
 import type { ProviderName } from "../profiles/models.ts";
 import { findProfile } from "../profiles/profile.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { CodingSession, type SessionOptions } from "../session/session.ts";
+import { CodingSession } from "../session/session.ts";
+import type { SessionOptions } from "../session/setup.ts";
 import { makeFolder, type TestFolder } from "./folder.ts";
 
 /** A session on a scripted model in a temporary folder. */

@@ -39,7 +39,7 @@ function showImage(path: string, bytes: Uint8Array, mediaType: string, hasVision
 }
 
 /** What `read_file` answers for one file; throws a `ToolFailure` or the environment's error where it cannot be shown. */
-export async function showFile(
+async function showFile(
 	environment: ExecutionEnvironment,
 	path: string,
 	range: ReadRange,

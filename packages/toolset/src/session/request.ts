@@ -1,0 +1,46 @@
+import type { AgentLoopConfig, AgentMessage, RetrySettings } from "@prime-agent/loop";
+import type { ModelAccess } from "../profiles/access.ts";
+import type { SessionSettings } from "./settings.ts";
+
+/** A command that is told to stop gets two seconds before it is killed. */
+const abortGraceMs = 3000;
+
+type ModelMessage = Awaited<ReturnType<AgentLoopConfig["convertToLlm"]>>[number];
+
+/** A reply that broke off may be incomplete; models must not see it as something they said. */
+function isSendable(message: AgentMessage): message is ModelMessage {
+	if (message.role === "assistant") return message.stopReason !== "error" && message.stopReason !== "aborted";
+	return message.role === "user" || message.role === "toolResult";
+}
+
+/** How the loop asks the model of a session. */
+export function createLoopConfig(access: ModelAccess, settings: SessionSettings, sessionId: string): AgentLoopConfig {
+	const { model, apiKey, headers } = access;
+	const effort = settings.reasoningEffort;
+	return {
+		model,
+		apiKey,
+		headers,
+		sessionId,
+		maxTokens: model.maxTokens,
+		abortGraceMs,
+		// The whole conversation goes with every request, so that nothing depends on what a server remembers.
+		disableContinuation: true,
+		identity: { userAgent: { custom: "agent" }, attribution: null },
+		...(effort === undefined || effort === "off" ? {} : { reasoning: effort }),
+		convertToLlm: (messages) => messages.filter(isSendable),
+	};
+}
+
+const longestWaitMs = 60_000;
+
+/** How often and how long a session waits for a model that fails. */
+export function createRetrySettings({ maxRetries, retryBaseMs }: SessionSettings): RetrySettings {
+	return {
+		maxRetries,
+		baseDelayMs: retryBaseMs,
+		maxRetryDelayMs: longestWaitMs,
+		maxBackoffMs: longestWaitMs,
+		jitter: () => 0.5 + Math.random(),
+	};
+}

@@ -21,7 +21,7 @@ from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
 from rlm.output import Output
-from rlm.streams import Stdin, Stdout, refuse_input
+from rlm.streams import Streams
 from rlm.wire import PROTOCOL, Wire
 
 LIMIT_BYTES = 64 << 10
@@ -76,9 +76,10 @@ class Kernel:
         """Sets the process up and runs the loop for good."""
         faulthandler.enable(self.complaints, all_threads=False)
         capture = Capture(self.output)
+        self.streams = Streams(self.output)
         self.displays = Displays(self.wire, lambda text: sys.stdout.write(text))
         self.set_up_module(capture)
-        self.set_up_streams()
+        self.streams.install()
         neutralise(os.environ)
         os.register_at_fork(after_in_child=self.cut_off)
         host.connect(self.bridge)
@@ -104,25 +105,6 @@ class Kernel:
         atexit._run_exitfuncs()
         self.namespace.clear()
         gc.collect()
-
-    def set_up_streams(self):
-        """Puts the kernel's own streams in place."""
-        self.streams = {
-            "stdin": Stdin(),
-            "stdout": Stdout("stdout", 1, self.output),
-            "stderr": Stdout("stderr", 2, self.output),
-        }
-        for name, stream in self.streams.items():
-            setattr(sys, name, stream)
-            setattr(sys, "__%s__" % name, stream)
-        builtins.input = refuse_input
-
-    def repair_streams(self):
-        """Brings a stream back that a cell removed or closed; what it put in its place stays."""
-        for name, stream in self.streams.items():
-            current = getattr(sys, name, None)
-            if current is None or getattr(current, "closed", False):
-                setattr(sys, name, stream)
 
     def set_up_module(self, capture):
         """The module `__main__` that cells live in."""
@@ -201,7 +183,7 @@ class Kernel:
         self.output.begin(cell)
         self.displays.begin(cell)
         self.interrupts.install()
-        self.repair_streams()
+        self.streams.repair()
         work = self.run_cell(code)
         if self.loop is not None:
             self.loop.start(work, self.context, self.finish_cell)

@@ -106,7 +106,7 @@ class Shim:
                 raise UsageError("%cd -: there is no previous folder yet")
             target = self.previous
         before = os.getcwd()
-        os.chdir(os.path.expanduser(target))
+        os.chdir(os.path.expanduser(os.path.expandvars(target)))
         self.previous = before
         self.output.write("stdout", (os.getcwd() + "\n").encode())
 

@@ -1,7 +1,9 @@
 """The kernel's `sys.stdin`, `sys.stdout` and `sys.stderr`."""
 
+import builtins
 import io
 import os
+import sys
 
 
 class NoInput(EOFError):
@@ -111,3 +113,28 @@ class Stdout(io.TextIOBase):
 
     def close(self):
         """Stays open for later cells."""
+
+
+class Streams:
+    """The three streams, in place of Python's own."""
+
+    def __init__(self, output):
+        self.by_name = {
+            "stdin": Stdin(),
+            "stdout": Stdout("stdout", 1, output),
+            "stderr": Stdout("stderr", 2, output),
+        }
+
+    def install(self):
+        """Puts them in place."""
+        for name, stream in self.by_name.items():
+            setattr(sys, name, stream)
+            setattr(sys, "__%s__" % name, stream)
+        builtins.input = refuse_input
+
+    def repair(self):
+        """Brings a stream back that a cell removed or closed; what it put in its place stays."""
+        for name, stream in self.by_name.items():
+            current = getattr(sys, name, None)
+            if current is None or getattr(current, "closed", False):
+                setattr(sys, name, stream)

@@ -99,6 +99,13 @@ export const COMMANDS: readonly KernelCase[] = [
 	cells("A failing !cmd raises nothing and shows its exit code", "!exit 4\nprint(_exit_code)", { stdout: "4\n" }),
 	cells("%cd stays for later cells and prints the folder", ["%cd /", "!pwd"], { stdout: "/\n" }),
 	cells("%cd prints where it went", "%cd /usr", { stdout: "/usr\n" }),
+	cells(
+		"%cd knows ~ and variables of the environment",
+		["%env PLACE=/usr", "%cd $PLACE/lib", "%cd ~", "import os\nos.getcwd() == os.environ['HOME']"],
+		{
+			result: "True",
+		},
+	),
 	cells("%cd - goes back", ["%cd /usr", "%cd /", "%cd -", "%pwd"], { result: "'/usr'" }),
 	cells("%cd to a folder that is not there is clear", "%cd /not/there", { error: /not\/there/ }),
 	cells("%pwd gives the folder as a value", "%cd /\np = %pwd\np", { result: "'/'" }),

@@ -25,10 +25,12 @@ describe("runProcess", () => {
 	});
 
 	it("kills a program that hangs together with its children at the guard", async () => {
-		const script = "sleep 1000 & echo $!; wait";
-		const result = await runProcess("/bin/sh", ["-c", script], { timeoutMs: 300 });
+		// The odd time tells this child from every other one, whether or not it has started when the guard strikes.
+		const command = `sleep 1000.${process.pid}`;
+		const result = await runProcess("/bin/sh", ["-c", `${command} & wait`], { timeoutMs: 300 });
 		expect(result).toMatchObject({ code: null, signal: "SIGKILL", timedOut: true });
-		await waitFor(() => !isAlive(Number(result.stdout)), "the child to be gone");
+		const isGone = () => !spawnSync("ps", ["-eo", "args="], { encoding: "utf8" }).stdout.split("\n").includes(command);
+		await waitFor(isGone, "the child to be gone");
 	});
 
 	it("leaves no child behind when the program itself ends normally", async () => {

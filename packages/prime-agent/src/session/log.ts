@@ -54,7 +54,7 @@ export class SessionLog {
 	 * @throws {AgentError} `stale` when the file was written by a newer version of the format.
 	 */
 	static open(opened: OpenedStore, fallback: SessionHeader, now: () => number = Date.now): SessionLog {
-		const reading = readSession(opened.bytes);
+		const reading = readSession(opened.store);
 		const header = reading.header ?? fallback;
 		if (header.version > SESSION_VERSION) {
 			throw new AgentError(

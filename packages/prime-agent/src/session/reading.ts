@@ -11,6 +11,8 @@ const MESSAGE = Buffer.from('{"type":"message","id":"');
 const PARENT = Buffer.from('","parentId":"');
 const NO_PARENT = Buffer.from('","parentId":null');
 const HEX_DIGITS = 8;
+/** Bytes that are looked at at once: small enough to stay in the processor's cache. */
+const CHUNK = 256 * 1024;
 
 /** Fields before the content, in the order in which `log.ts` writes them. */
 const HEAD =
@@ -33,58 +35,99 @@ export interface SessionReading {
 	readonly broken: readonly BrokenLine[];
 }
 
+/** Where lines come from; what `read` gives is used before the next call. */
+export interface LineSource {
+	readonly size: number;
+	read(offset: number, length: number): Buffer;
+}
+
 /**
- * Indexes complete lines without parsing their content: an entry is parsed when somebody asks for it.
+ * Indexes lines without parsing their content: an entry is parsed when somebody asks for it.
  * Lines end with byte 0x0A and nothing else; blank lines are skipped, broken ones are counted and skipped.
  * Of two lines with one id the later one counts, at the place of the first.
  */
-export function readSession(bytes: Buffer): SessionReading {
-	const reading = readLines(bytes, false);
+export function readSession(source: LineSource): SessionReading {
+	const reading = new Reader(false).readAll(source);
 	// Rare, and looking for each id while reading would cost as much as reading.
-	return reading.tree.hasDuplicates() ? readLines(bytes, true) : reading;
+	return reading.tree.hasDuplicates() ? new Reader(true).readAll(source) : reading;
 }
 
-function readLines(bytes: Buffer, mayRepeat: boolean): SessionReading {
-	const tree = new EntryTree();
-	const broken: BrokenLine[] = [];
-	const messageKind = tree.kindNumber("message");
-	let header: SessionHeader | undefined;
-	let line = 0;
-	for (let start = 0; start < bytes.length; ) {
-		const newline = bytes.indexOf(NEWLINE, start);
-		const next = newline < 0 ? bytes.length : newline;
-		let end = next;
-		if (end > start && bytes[end - 1] === RETURN) end--;
-		line++;
-		if (end > start && (mayRepeat || !addMessage(tree, messageKind, bytes, start, end))) {
-			const found = readLine(bytes, start, end);
-			if (typeof found === "string") broken.push({ line, reason: found });
-			else if ("header" in found) header ??= found.header;
-			else {
-				const known = mayRepeat ? tree.rowOf(found.id) : undefined;
-				if (known === undefined) tree.add(found, start, end - start);
-				else tree.replace(known, start, end - start);
-			}
-		}
-		start = next + 1;
+class Reader implements SessionReading {
+	header: SessionHeader | undefined;
+	readonly tree = new EntryTree();
+	readonly broken: BrokenLine[] = [];
+	readonly #messageKind = this.tree.kindNumber("message");
+	readonly #mayRepeat: boolean;
+	#line = 0;
+
+	constructor(mayRepeat: boolean) {
+		this.#mayRepeat = mayRepeat;
 	}
-	return { header, tree, broken };
+
+	readAll(source: LineSource): this {
+		for (let offset = 0, length = CHUNK; offset < source.size; ) {
+			const isLast = offset + length >= source.size;
+			const chunk = source.read(offset, Math.min(length, source.size - offset));
+			const end = isLast ? chunk.length : chunk.lastIndexOf(NEWLINE) + 1;
+			if (end === 0 && !isLast) {
+				// One line that is longer than the chunk.
+				length *= 2;
+				continue;
+			}
+			this.#readLines(chunk, end, offset);
+			offset = isLast ? source.size : offset + end;
+			length = CHUNK;
+		}
+		return this;
+	}
+
+	#readLines(bytes: Buffer, length: number, offset: number): void {
+		for (let start = 0; start < length; ) {
+			const newline = bytes.indexOf(NEWLINE, start);
+			const next = newline < 0 || newline > length ? length : newline;
+			const end = next > start && bytes[next - 1] === RETURN ? next - 1 : next;
+			this.#line++;
+			if (end > start) this.#readLine(bytes, start, end, offset);
+			start = next + 1;
+		}
+	}
+
+	#readLine(bytes: Buffer, start: number, end: number, offset: number): void {
+		const place = offset + start;
+		const length = end - start;
+		if (!this.#mayRepeat && addMessage(this.tree, this.#messageKind, bytes, start, end, offset)) return;
+		const found = parseLine(bytes, start, end);
+		if (typeof found === "string") this.broken.push({ line: this.#line, reason: found });
+		else if ("header" in found) this.header ??= found.header;
+		else {
+			const known = this.#mayRepeat ? this.tree.rowOf(found.id) : undefined;
+			if (known === undefined) this.tree.add(found, place, length);
+			else this.tree.replace(known, place, length);
+		}
+	}
 }
 
 /** The fast way for a line of the usual form; false when it has another one. */
-function addMessage(tree: EntryTree, kind: KindNumber, bytes: Buffer, start: number, end: number): boolean {
+function addMessage(
+	tree: EntryTree,
+	kind: KindNumber,
+	bytes: Buffer,
+	start: number,
+	end: number,
+	offset: number,
+): boolean {
 	if (bytes[end - 1] !== CLOSE || !hasAt(bytes, start, MESSAGE)) return false;
 	const idAt = start + MESSAGE.length;
 	const id = readHex(bytes, idAt);
 	const parentAt = idAt + HEX_DIGITS;
 	if (id < 0) return false;
 	if (hasAt(bytes, parentAt, NO_PARENT)) {
-		tree.addHex(id, -1, kind, start, end - start);
+		tree.addHex(id, -1, kind, offset + start, end - start);
 		return true;
 	}
 	const parentId = hasAt(bytes, parentAt, PARENT) ? readHex(bytes, parentAt + PARENT.length) : -1;
 	if (parentId < 0) return false;
-	tree.addHex(id, parentId, kind, start, end - start);
+	tree.addHex(id, parentId, kind, offset + start, end - start);
 	return true;
 }
 
@@ -105,7 +148,7 @@ function readHex(bytes: Buffer, at: number): number {
 	return bytes[at + HEX_DIGITS] === QUOTE ? value : -1;
 }
 
-function readLine(bytes: Buffer, start: number, end: number): EntryHead | { header: SessionHeader } | string {
+function parseLine(bytes: Buffer, start: number, end: number): EntryHead | { header: SessionHeader } | string {
 	if (bytes[end - 1] === CLOSE) {
 		const head = HEAD.exec(bytes.toString("latin1", start, Math.min(end, start + HEAD_BYTES)));
 		// Other bytes than ASCII in names would be misread here; such lines take the slow way.

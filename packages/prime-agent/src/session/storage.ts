@@ -2,10 +2,10 @@ import {
 	closeSync,
 	constants,
 	fdatasync,
+	fstatSync,
 	ftruncateSync,
 	mkdirSync,
 	openSync,
-	readFileSync,
 	readSync,
 	rmSync,
 	writeSync,
@@ -15,6 +15,8 @@ import { AgentError } from "../protocol/errors.ts";
 
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
+/** Bytes that are read at once. */
+const BLOCK = 256 * 1024;
 
 /** Bytes of one session: they only grow, and whole lines at a time. */
 export interface SessionStore {
@@ -28,17 +30,16 @@ export interface SessionStore {
 	 * @throws {AgentError} `storage_full` or `storage_failed`; the store stays readable and can be tried again.
 	 */
 	append(lines: Buffer, options?: { readonly hold?: boolean }): number;
+	/** The bytes at an offset, fewer at the end; they are valid until the next call. */
 	read(offset: number, length: number): Buffer;
 	/** Resolves when everything appended so far survives a power cut. */
 	sync(): Promise<void>;
 	close(): void;
 }
 
-/** What reading a session file gave, and the store to go on writing to it. */
+/** An existing session file, ready to be read and continued. */
 export interface OpenedStore {
 	readonly store: SessionStore;
-	/** All complete lines. */
-	readonly bytes: Buffer;
 	/** Length of an unfinished last line; it is set aside in `<file>.torn` before the next append. */
 	readonly tornBytes: number;
 }
@@ -53,17 +54,15 @@ export function createFileStore(file: string): SessionStore {
  * @throws {AgentError} `not_found` or `storage_failed`.
  */
 export function openFileStore(file: string): OpenedStore {
-	const whole = readWhole(file);
-	const end = whole.lastIndexOf(NEWLINE) + 1;
-	const tail = whole.subarray(end);
-	if (tail.length === 0) return { store: new FileStore(file, end, undefined, whole), bytes: whole, tornBytes: 0 };
+	const fd = openExisting(file);
+	const { size } = fstatSync(fd);
+	const end = findLastNewline(fd, size) + 1;
+	if (end === size) return { store: new FileStore(file, size, undefined, fd), tornBytes: 0 };
+	const tail = Buffer.alloc(size - end);
+	readSync(fd, tail, 0, tail.length, end);
 	// A last line without its newline may still be whole: the write was cut just before the last byte.
-	if (isWholeLine(tail)) {
-		const bytes = Buffer.concat([whole, Buffer.from("\n")]);
-		return { store: new FileStore(file, whole.length, "newline"), bytes, tornBytes: 0 };
-	}
-	const store = new FileStore(file, end, { torn: Buffer.from(tail) });
-	return { store, bytes: whole.subarray(0, end), tornBytes: tail.length };
+	if (isWholeLine(tail)) return { store: new FileStore(file, size, "newline", fd), tornBytes: 0 };
+	return { store: new FileStore(file, end, { torn: tail }, fd), tornBytes: tail.length };
 }
 
 /** A store that keeps nothing on disk. */
@@ -71,19 +70,32 @@ export function createMemoryStore(): SessionStore {
 	return new MemoryStore();
 }
 
-function readWhole(file: string): Buffer {
+function openExisting(file: string): number {
 	try {
-		return readFileSync(file);
+		return openSync(file, constants.O_RDWR | constants.O_APPEND);
 	} catch (error) {
 		const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
 		throw new AgentError(
 			missing ? "not_found" : "storage_failed",
 			missing
 				? `There is no session file ${file}.`
-				: `The session file ${file} cannot be read: ${(error as Error).message}`,
+				: `The session file ${file} cannot be opened: ${(error as Error).message}`,
 			{ cause: error },
 		);
 	}
+}
+
+/** Offset of the last byte 0x0A, -1 when there is none. */
+function findLastNewline(fd: number, size: number): number {
+	for (let end = size; end > 0; ) {
+		const start = Math.max(0, end - BLOCK);
+		const block = Buffer.allocUnsafe(end - start);
+		readSync(fd, block, 0, block.length, start);
+		const at = block.lastIndexOf(NEWLINE);
+		if (at >= 0) return start + at;
+		end = start;
+	}
+	return -1;
 }
 
 function isWholeLine(bytes: Buffer): boolean {
@@ -106,14 +118,14 @@ class FileStore implements SessionStore {
 	#mend: { readonly torn: Buffer } | "newline" | undefined;
 	#syncing: Promise<unknown> = Promise.resolve();
 
-	/** What was read at the opening, while memory is not needed otherwise: no further reads for a first long walk. */
-	readonly #image: WeakRef<Buffer> | undefined;
+	/** What was read last: walks over many entries, mostly towards the beginning, read the file in blocks. */
+	#block: { readonly bytes: Buffer; offset: number; length: number } | undefined;
 
-	constructor(file: string, written: number, mend: { readonly torn: Buffer } | "newline" | undefined, image?: Buffer) {
-		this.#image = image && new WeakRef(image);
+	constructor(file: string, written: number, mend: { readonly torn: Buffer } | "newline" | undefined, fd?: number) {
 		this.file = file;
 		this.#written = written;
 		this.#mend = mend;
+		this.#fd = fd;
 	}
 
 	get size(): number {
@@ -143,10 +155,18 @@ class FileStore implements SessionStore {
 	read(offset: number, length: number): Buffer {
 		const held = offset - (this.size - this.#held.length);
 		if (held >= 0) return this.#held.subarray(held, held + length);
-		const image = this.#image?.deref();
-		if (image && offset + length <= image.length) return image.subarray(offset, offset + length);
-		const bytes = Buffer.allocUnsafe(length);
-		return bytes.subarray(0, readSync(this.#open(), bytes, 0, length, offset));
+		if (length > BLOCK) {
+			const bytes = Buffer.allocUnsafe(length);
+			return bytes.subarray(0, readSync(this.#open(), bytes, 0, length, offset));
+		}
+		this.#block ??= { bytes: Buffer.allocUnsafeSlow(BLOCK), offset: 0, length: 0 };
+		const block = this.#block;
+		const end = Math.min(offset + length, this.#written);
+		if (offset < block.offset || end > block.offset + block.length) {
+			block.offset = Math.max(0, end - BLOCK);
+			block.length = readSync(this.#open(), block.bytes, 0, BLOCK, block.offset);
+		}
+		return block.bytes.subarray(offset - block.offset, end - block.offset);
 	}
 
 	sync(): Promise<void> {

@@ -371,8 +371,7 @@ describe("asked for by a cell", () => {
 		await bench.say("hi");
 		await bench.say("you");
 		await bench.session.call("compact.run", {}, "kernel");
-		const bytes = store.read(0, store.size);
-		const log = SessionLog.open({ store, bytes, tornBytes: 0 }, HEADER);
+		const log = SessionLog.open({ store, tornBytes: 0 }, HEADER);
 		const reopened = open([text("back"), notes()], { log });
 		expect(await status(reopened)).toMatchObject({ scheduled: true });
 		await reopened.say("go on");

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { mergeChunks } from "./merge.ts";
 
 const sources: Record<string, string> = {
-	"main.ts": `const { Fault, one } = await import("./one.ts");
+	"main.ts": `if (process.argv.includes("--quick")) { console.log("quick"); process.exit(0); }
+		const { Fault, one } = await import("./one.ts");
 		const { two } = await import("./two.ts");
 		const { late, fault, again } = await import("./late.ts");
 		console.log(JSON.stringify([one(), two(), late, fault instanceof Fault, again === one, (await import("./two.ts")).default]));`,
@@ -38,12 +39,12 @@ async function bundle() {
 	return (await build({ ...options, ...common, absWorkingDir: folder, entryPoints, outdir })).metafile;
 }
 
-async function runBundle() {
+async function runBundle(...more: string[]) {
 	const loaded = `const loaded = []; require("node:module").registerHooks({ load(url, context, next) {
 		if (url.includes("/out/")) loaded.push(url.replace(/^.*\\/out\\//, "")); return next(url, context); } });
 		process.on("exit", () => console.log(loaded.join(" ")));`;
 	await writeFile(join(folder, "loaded.cjs"), loaded);
-	const args = ["--require", join(folder, "loaded.cjs"), join(folder, "out/app.js")];
+	const args = ["--require", join(folder, "loaded.cjs"), join(folder, "out/app.js"), ...more];
 	const { stdout, stderr } = await runProcess(process.execPath, args);
 	const [said, files] = stdout.trim().split("\n");
 	return { said, stderr, files: files?.split(" ") ?? [] };
@@ -75,4 +76,10 @@ it("mergeChunks names sources that are no lazy entries of the bundle", async () 
 	const metafile = await bundle();
 	const groups = { front: ["src/gone.ts", "src/shared.ts", "src/one.ts"] };
 	expect(await mergeChunks(join(folder, "out"), metafile, groups, options)).toEqual(["src/gone.ts", "src/shared.ts"]);
+});
+
+it("mergeChunks leaves a start that needs no lazy entry without any", async () => {
+	const metafile = await bundle();
+	await mergeChunks(join(folder, "out"), metafile, { front: ["src/one.ts", "src/two.ts"] }, options);
+	expect(await runBundle("--quick")).toMatchObject({ said: "quick", files: ["app.js"] });
 });

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { init, parse } from "es-module-lexer";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 type Output = Metafile["outputs"][string];
@@ -39,11 +40,12 @@ export async function mergeChunks(
 			}),
 		]);
 	}
-	// The first file is no lazy entry: what it imports from the groups, it takes from them directly.
+	// The first file is no lazy entry: what it takes from the groups, it takes from them directly.
 	const first = [...outputs].find(([, output]) => output.entryPoint?.endsWith("src/main.ts"))?.[0];
 	if (first && merged.length > 0) {
 		const plugins = [keep(() => false, home, outputs)];
-		merged.push([first, await run({ ...common, entryPoints: [join(folder, first)], plugins })]);
+		const text = await run({ ...common, entryPoints: [join(folder, first)], plugins });
+		merged.push([first, await redirectLazily(text, home, outputs)]);
 	}
 	for (const [file, group] of home) {
 		await writeFile(join(folder, file), exportAll(file, outputs.get(file), `./${group}.js`, unprefixNames));
@@ -92,6 +94,23 @@ function exportAll(
 	return `export { ${names.map((name) => rename(name, file)).join(", ")} } from ${JSON.stringify(from)};`;
 }
 
+/** Lets a lazy import of a merged chunk load its group, still lazily, and see the chunk's own names. */
+async function redirectLazily(text: string, home: Map<string, string>, outputs: Map<string, Output>): Promise<string> {
+	await init;
+	let redirected = "";
+	let end = 0;
+	for (const { n: path = "", d: dynamic, ss, se } of parse(text)[0]) {
+		const file = basename(path);
+		const group = home.get(file);
+		if (dynamic === -1 || group === undefined || !path.startsWith("./")) continue;
+		const names = outputs.get(file)?.exports ?? [];
+		const own = names.map((name) => `${name}: group.${inGroup(name, file)}`).join(", ");
+		redirected += `${text.slice(end, ss)}import("./${group}.js").then((group) => ({ ${own} }))`;
+		end = se;
+	}
+	return redirected + text.slice(end);
+}
+
 /** Bundles the files that belong inside, takes those of groups from their group, and leaves all others as they are. */
 function keep(isInside: (file: string) => boolean, home: Map<string, string>, outputs: Map<string, Output>): Plugin {
 	return {
@@ -100,7 +119,8 @@ function keep(isInside: (file: string) => boolean, home: Map<string, string>, ou
 			setup.onResolve({ filter: /.*/ }, ({ path, kind }) => {
 				const file = basename(path);
 				if (kind === "entry-point" || isInside(file)) return undefined;
-				if (home.has(file) && path.startsWith("./")) return { path: file, namespace: "group" };
+				if (home.has(file) && path.startsWith("./") && kind !== "dynamic-import")
+					return { path: file, namespace: "group" };
 				return { path, external: true };
 			});
 			setup.onLoad({ filter: /.*/, namespace: "group" }, ({ path }) => ({

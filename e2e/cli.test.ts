@@ -192,7 +192,7 @@ it.each(["text", "json"])(
 		server.script(raw({ status: 401, body: { error } }), raw({ status: 401, body: { error } }));
 		const result = await run(["-p", "--mode", mode, "hi"]);
 		expect(result.code).toBe(1);
-		expect(result.stderr).toMatch(/^Error: .*401[\s\S]*\n\nRun \/login to update credentials\.\n$/);
+		expect(result.stderr).toMatch(/(?:^|\n)Error: .*401[\s\S]*\n\nRun \/login to update credentials\.\n$/);
 		expect(result.stderr.match(/\/login/g)).toHaveLength(1);
 		expect(result.stdout + result.stderr).not.toContain("sk-canary");
 		for (const name of await readdir(join(agentFolder, "sessions"))) {

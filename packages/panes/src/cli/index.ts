@@ -165,4 +165,10 @@ export const COMMANDS: readonly CommandEntry[] = [
 		summary: "say what a captured screen shows",
 		load: async () => (await import("./classify.ts")).classifyCommand,
 	},
+	{
+		name: "dispatch",
+		group: "dispatch",
+		summary: "start, prompt, watch and end workers whose files are kept",
+		load: async () => (await import("./dispatch.ts")).dispatch,
+	},
 ];

@@ -13,6 +13,15 @@ function isSendable(message: AgentMessage): message is ModelMessage {
 	return message.role === "user" || message.role === "toolResult";
 }
 
+/**
+ * Nothing is stored at the server, so the reasoning of OpenAI's models has to come along encrypted to be sent back; the
+ * library asks for it only together with an effort.
+ */
+function askForReasoning(payload: unknown, model: ModelAccess["model"]): unknown {
+	if (model.api !== "openai-responses" || !model.reasoning) return undefined;
+	return { ...(payload as object), include: ["reasoning.encrypted_content"] };
+}
+
 /** How the loop asks the model of a session. */
 export function createLoopConfig(access: ModelAccess, settings: SessionSettings, sessionId: string): AgentLoopConfig {
 	const { model, apiKey, headers } = access;
@@ -28,6 +37,7 @@ export function createLoopConfig(access: ModelAccess, settings: SessionSettings,
 		disableContinuation: true,
 		identity: { userAgent: { custom: "agent" }, attribution: null },
 		...(effort === undefined || effort === "off" ? {} : { reasoning: effort }),
+		onPayload: askForReasoning,
 		convertToLlm: (messages) => messages.filter(isSendable),
 	};
 }

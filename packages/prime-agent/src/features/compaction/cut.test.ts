@@ -1,5 +1,6 @@
 import { findPairingFault, reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
+import type { Entry } from "../../protocol/entry.ts";
 import type { EntryDraft } from "../../session/log.ts";
 import { type Bench, openBench } from "../../session/testing/harness.ts";
 import { findCut, type PlacedMessage, readConversation } from "./cut.ts";
@@ -91,6 +92,13 @@ const place = (...messages: readonly object[]) =>
 const user = (text: string) => ({ role: "user", content: text });
 const idsOf = (messages: readonly PlacedMessage[] | undefined) => messages?.map(({ id }) => id).join("");
 
+/** What may stay of a conversation, from the least to the most. */
+function listCuts(messages: readonly PlacedMessage[]): string[] {
+	const cuts = new Set<string>();
+	for (let keep = 0; keep < 100; keep++) cuts.add(idsOf(findCut(messages, keep, 1e9)?.kept) ?? "nothing");
+	return [...cuts];
+}
+
 const TURNS = place(
 	user("one"),
 	assistant("toolUse", "a", ["x", "y"]),
@@ -103,14 +111,26 @@ const TURNS = place(
 );
 
 test("what stays begins before a user message or a reply, never between a call and its results", () => {
-	const starts = new Set<string>();
-	for (let keep = 0; keep < 100; keep++) starts.add(idsOf(findCut(TURNS, keep, 1e9)?.kept) ?? "nothing");
-	expect([...starts]).toEqual(["67", "567", "4567", "1234567", "nothing"]);
+	expect(listCuts(TURNS)).toEqual(["67", "567", "4567", "1234567", "nothing"]);
 });
 
 test("a newest turn that is too large goes into the summary as a whole, a user's message never does", () => {
 	expect(idsOf(findCut(TURNS, 0, 1)?.kept)).toBe("");
 	expect(idsOf(findCut([...TURNS, ...place(user("three"))], 0, 1)?.kept)).toBe("0");
+});
+
+test("something said between a call and its result does not part them", () => {
+	const messages = place(user("one"), assistant("toolUse", "a", ["x"]), user("note"), result("x", "1"), user("two"));
+	expect(listCuts(messages)).toEqual(["4", "1234", "nothing"]);
+});
+
+test("a conversation begins where the newest compaction says, also when an older one lies behind that", () => {
+	const entry = (id: string, fields: object) => ({ id, parentId: null, timestamp: "", ...fields }) as unknown as Entry;
+	const say = (id: string) => entry(id, { type: "message", message: user(id) });
+	const compacted = (id: string, firstKeptEntryId: string) => entry(id, { type: "compaction", firstKeptEntryId });
+	const branch = [say("a"), say("b"), say("c"), compacted("old", "a"), say("d"), compacted("new", "b"), say("e")];
+	const { last, messages } = readConversation(branch.reverse());
+	expect({ last: last?.id, kept: idsOf(messages) }).toEqual({ last: "new", kept: "bcde" });
 });
 
 test("a single message and an empty conversation cannot be cut", () => {

@@ -263,6 +263,14 @@ describe("refused credentials", () => {
 		expect({ marked, told: told("auth_stale") }).toEqual({ marked: [], told: [] });
 	});
 
+	test("that worked in between are tried once more the next time, too", async () => {
+		const tool = countingTool();
+		const { marked, ports } = keyring("a");
+		const { bench } = open([refused, cell, refused, done], { ports, features: [tool.feature, retry] });
+		expect(await bench.say("go")).toMatchObject({ stage: "completed" });
+		expect(marked).toEqual([]);
+	});
+
 	test("are taken out of use at once without retries", async () => {
 		const { marked, ports } = keyring("a");
 		const { bench, told } = open([refused, done], { ports, settings: { "retry.enabled": false } });

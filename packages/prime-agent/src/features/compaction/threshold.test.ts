@@ -1,0 +1,98 @@
+import { fail } from "@prime-agent/testkit";
+import { expect, test } from "vitest";
+import { asked, cell, entries, FULL, notes, notices, open, SMALL, TOO_LONG, text, told } from "./testing/bench.ts";
+
+test("a context above its threshold is compacted between two turns, and the run goes on to its end", async () => {
+	const bench = open([cell(), cell(FULL), notes(), cell(), text("done")]);
+	expect(await bench.say("count the files")).toMatchObject({ stage: "completed" });
+	expect(bench.spoken().at(-1)).toBe("assistant: done");
+	expect(asked(bench, 3)).toEqual([
+		"Summary of the conversation so far:\n\nNOTES\n\nThe user's last request, word for word:\ncount the files",
+		"toolCall",
+		"worked",
+	]);
+	expect(bench.events.filter((event) => event.type === "agent_end")).toHaveLength(1);
+});
+
+test("clients hear why a compaction starts and with what it ended, cost included", async () => {
+	const bench = open([cell(), cell(FULL), notes(), text("done")]);
+	await bench.say("go");
+	const [entry] = entries(bench);
+	expect(told(bench, "compaction_start")).toEqual([{ reason: "threshold" }]);
+	expect(told(bench, "compaction_end")).toMatchObject([
+		{
+			reason: "threshold",
+			aborted: false,
+			result: {
+				summary: entry!.summary,
+				firstKeptEntryId: entry!.firstKeptEntryId,
+				tokensBefore: 190_102,
+				details: { readFiles: [], modifiedFiles: [] },
+			},
+			usage: { input: 1_000, output: 50 },
+		},
+	]);
+	expect(entry).toMatchObject({ tokensBefore: 190_102, usage: { input: 1_000, output: 50 } });
+});
+
+test("the summary is asked for without tools, without the agent's prompt and without a cache", async () => {
+	const bench = open([cell(), cell(FULL), notes(), text("done")]);
+	await bench.say("go");
+	const { context, options } = bench.model.calls[2]!;
+	expect(context.messages.map((message) => message.role)).toEqual(["system", "user"]);
+	expect(JSON.stringify(context.messages[0])).not.toContain("toolsAdded");
+	expect(options).toMatchObject({ cacheRetention: "none", maxTokens: 8_192 });
+});
+
+test("below the threshold nothing is compacted, also when images are large", async () => {
+	const bench = open([text("nice")]);
+	const images = [{ type: "image", data: "A".repeat(2_000_000), mimeType: "image/png" }];
+	await bench.session.call("prompt.send", { text: "look", images, until: "done" }, "client");
+	expect(bench.model.calls).toHaveLength(1);
+});
+
+test("with compaction switched off, a large context stays as it is", async () => {
+	const bench = open([cell(), cell(FULL), text("done")], { settings: { "compaction.enabled": false } });
+	await bench.say("go");
+	expect(entries(bench)).toEqual([]);
+});
+
+test("high usage right after a compaction does not start another one, growth does", async () => {
+	const more = { input: 195_000, output: 100 };
+	const bench = open([
+		cell(),
+		cell(FULL),
+		notes(),
+		cell(FULL),
+		cell(more),
+		cell(SMALL),
+		cell(FULL),
+		notes(),
+		text("done"),
+	]);
+	await bench.say("go");
+	expect(entries(bench)).toHaveLength(2);
+	expect(bench.model.remaining).toBe(0);
+});
+
+test("a summary that fails leaves the context as it was, is reported, and is not tried again at once", async () => {
+	const refused = fail("400 invalid_request_error: no");
+	const bench = open([cell(), cell(FULL), refused, cell(FULL), cell(FULL), cell(FULL), notes(), text("done")]);
+	expect(await bench.say("go")).toMatchObject({ stage: "completed" });
+	expect(told(bench, "compaction_end")).toMatchObject([
+		{ severity: "warning", errorMessage: "400 invalid_request_error: no" },
+		{ severity: "info" },
+	]);
+	expect(notices(bench)).toEqual(["The conversation could not be compacted: 400 invalid_request_error: no"]);
+	expect(asked(bench, 3).slice(0, 3)).toEqual(["go", "toolCall", "worked"]);
+	expect(bench.model.remaining).toBe(0);
+});
+
+test("a summary that fails for a moment is asked for again, and one that is too long with less", async () => {
+	const bench = open([cell(), cell(FULL), fail("503 unavailable"), fail(TOO_LONG), notes(), text("done")]);
+	await bench.say(`go ${"x".repeat(7_000)}`);
+	expect(entries(bench)).toHaveLength(1);
+	const lengths = [2, 3, 4].map((call) => asked(bench, call)[0]!.length);
+	expect(lengths[1]).toBe(lengths[0]);
+	expect(entries(bench)[0]).toMatchObject({ usage: { input: 1_020, output: 60 } });
+});

@@ -70,6 +70,18 @@ it("resumes a session by its path, its id, or the end of its id, in the session'
 	expect(await readdir(join(agentFolder, "sessions"))).toEqual([name]);
 });
 
+it("obeys the project settings of the folder that a resumed session works in", async () => {
+	const { run, server, home, agentFolder, cwd } = await setUpCli();
+	server.script(reply({ text: "1" }), reply({ text: "2" }));
+	await run(["-p", "first"]);
+	await mkdir(join(cwd, ".prime", "agent"), { recursive: true });
+	const settings = { defaultProvider: "mock", defaultModel: "other" };
+	await writeFile(join(cwd, ".prime", "agent", "settings.json"), JSON.stringify(settings));
+	const [name] = await readdir(join(agentFolder, "sessions"));
+	const result = await run(["-p", "-r", name!.replace(".jsonl", ""), "more"], { cwd: home.path });
+	expect(result.stderr).toContain('Model "mock/other" not found.');
+});
+
 it("keeps its sessions in the folder of --session-dir, and finds them there", async () => {
 	const { run, server, cwd, agentFolder } = await setUpCli();
 	server.script(reply({ text: "one" }), reply({ text: "two" }));

@@ -77,9 +77,13 @@ async function openSession(request: RunRequest, host: Host): Promise<SessionPort
 	if (request.cwd !== undefined) await checkFolder(started, "--cwd");
 	const program = host.loadProgram();
 	// The demo shows the program as it is, so nothing of the user's set-up may colour it.
-	const loaded = request.isDemo ? { settings: NO_SETTINGS, warnings: [] } : readSettings(agent, started, env);
-	warn(host, loaded.warnings);
-	const chosen = await chooseSession(request, loaded.settings, agent, started, host);
+	const settingsOf = (cwd: string) => {
+		const loaded = request.isDemo ? { settings: NO_SETTINGS, warnings: [] } : readSettings(agent, cwd, env);
+		warn(host, loaded.warnings);
+		return loaded.settings;
+	};
+	const here = settingsOf(started);
+	const chosen = await chooseSession(request, here, agent, started, host);
 	if (chosen.note !== undefined) say(host, chosen.note);
 	const found = findInstructions(request, agent, chosen.cwd);
 	warn(host, found.warnings);
@@ -90,7 +94,7 @@ async function openSession(request: RunRequest, host: Host): Promise<SessionPort
 		model: request.model,
 		apiKey: request.apiKey,
 		thinking: request.thinking,
-		settings: loaded.settings,
+		settings: chosen.cwd === started ? here : settingsOf(chosen.cwd),
 		tools: request.tools,
 		isDemo: request.isDemo,
 		...found.instructions,

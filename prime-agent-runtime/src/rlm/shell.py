@@ -86,7 +86,17 @@ class Shell:
         with script_words(self.find(program), options, script) as words:
             with self.interrupts:
                 run = Run(words, self.note, merge)
-            return run.finish(sinks, named, self.capture)
+            try:
+                run.read(sinks, None)
+            except KeyboardInterrupt:
+                # further interrupts wait, so that the group is ended whatever comes
+                with self.interrupts:
+                    run.stop(sinks)
+                raise
+            finally:
+                with self.interrupts:
+                    run.release(named, self.capture)
+            return run.process.returncode
 
 
 class script_words:
@@ -149,20 +159,8 @@ class Run:
             # an older system: the end is noticed by looking every few milliseconds
             self.ended = None
 
-    def finish(self, sinks, named, capture):
-        """Passes output on until the command has ended; returns its exit code."""
-        try:
-            try:
-                self.read(sinks, None)
-            except KeyboardInterrupt:
-                self.stop(sinks)
-                raise
-            return self.process.returncode
-        finally:
-            self.release(named, capture)
-
     def read(self, sinks, deadline):
-        """Reads until the end, or the deadline. True when the command has ended."""
+        """Passes output on until the command has ended, or the deadline. True when it has ended."""
         closing = None
         while True:
             now = time.monotonic()
@@ -197,13 +195,9 @@ class Run:
                 return
             self.signal_group(number)
             deadline = time.monotonic() + step
-            try:
-                ended = self.read(sinks, deadline)
-                while ended and is_group_alive(self.group) and time.monotonic() < deadline:
-                    time.sleep(0.02)
-            except KeyboardInterrupt:
-                # asked again: go to the next step at once
-                continue
+            ended = self.read(sinks, deadline)
+            while ended and is_group_alive(self.group) and time.monotonic() < deadline:
+                time.sleep(0.02)
 
     def signal_group(self, number):
         try:

@@ -104,7 +104,10 @@ describe("a kernel without a fit interpreter", () => {
 	});
 
 	it("says that something else answered", async () => {
-		const other = await plant("other/python3", '#!/bin/sh\necho \'{"op":"hello","protocol":99}\' >&3\nsleep 30\n');
+		const other = await plant(
+			"other/python3",
+			'#!/bin/sh\necho \'{"op":"hello","protocol":99}\' >&3\ncat <&3 >/dev/null\n',
+		);
 		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: other })).toContain("speaks another protocol");
 	});
 

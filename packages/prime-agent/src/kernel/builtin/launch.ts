@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { ignore } from "../../lib/ignore.ts";
 import { errorText } from "../../lib/text.ts";
+import { signalGroup } from "../../platform/process.ts";
 import type { KernelInfo } from "../../session/ports.ts";
 import type { Candidate } from "../interpreters.ts";
 import { JsonLines } from "../lines.ts";
@@ -64,13 +65,13 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 		complaint = (complaint + text).slice(-COMPLAINT_CHARS);
 	});
 	const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
-	child.once("close", () => leave());
+	child.once("exit", () => leave());
 	child.once("error", () => leave());
 	const fail = async (lacked: string, permanent: boolean) => {
 		// hanging up ends the guardian and its kernel; whatever else this started is killed
 		wire?.destroy();
 		report?.destroy();
-		const timer = setTimeout(() => child.kill("SIGKILL"), HANG_UP_MS);
+		const timer = setTimeout(() => signalGroup(child.pid ?? 0, "SIGKILL"), HANG_UP_MS);
 		await gone;
 		clearTimeout(timer);
 		resolve({ lacked, permanent });

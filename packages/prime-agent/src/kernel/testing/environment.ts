@@ -68,13 +68,16 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 		title: "The kernel speaks UTF-8 whatever the user's locale",
 		run: async (bench) => {
 			const { env } = bench.options();
-			const kernel = bench.open({ env: { ...env, LC_ALL: "C", LANG: "C" } });
-			check(
-				await kernel.execute("open('ü.txt', 'w').write('é')\nprint(open('ü.txt').read())\n!ls ü.txt; printf 'é\\n'"),
-				{
-					stdout: "é\nü.txt\né\n",
-				},
-			);
+			for (const locale of ["C", "C.UTF-8"]) {
+				const kernel = bench.open({ env: { ...env, LC_ALL: locale, LANG: locale } });
+				check(
+					await kernel.execute("open('ü.txt', 'w').write('é')\nprint(open('ü.txt').read())\n!ls ü.txt; printf 'é\\n'"),
+					{
+						stdout: "é\nü.txt\né\n",
+					},
+				);
+				check(await kernel.execute("import sys\nsys.flags.utf8_mode"), { result: "1" });
+			}
 		},
 	},
 	{

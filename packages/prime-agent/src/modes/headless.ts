@@ -11,7 +11,7 @@ export interface HeadlessPrompt {
 
 /** How such a run ended. */
 export interface HeadlessOutcome {
-	/** Text of the last reply. */
+	/** Text of the last reply; empty when that failed. */
 	readonly answer: string;
 	/** What a command says, where the prompt was one. */
 	readonly said: string | undefined;
@@ -46,10 +46,10 @@ export async function runHeadless(
 		const images = prompt.images.length > 0 ? { images: prompt.images.map((image) => ({ ...image })) } : {};
 		signal.throwIfAborted();
 		const result = await connection.call(sendPrompt, { text: prompt.text, ...images, until: "done" });
-		return { answer: replyText(last), said: result.said, failure: describeFailure(signal, last, result) };
+		return { answer: answerOf(last), said: result.said, failure: describeFailure(signal, last, result) };
 	} catch (error) {
 		const failure = signal.aborted ? stopReason(signal) : errorText(error);
-		return { answer: replyText(last), said: undefined, failure };
+		return { answer: answerOf(last), said: undefined, failure };
 	} finally {
 		signal.removeEventListener("abort", stop);
 		unsubscribe();
@@ -68,7 +68,9 @@ function warning(text: string): SessionEvent {
 	return { type: "notice", level: "warning", text };
 }
 
-function replyText(reply: AssistantReply | undefined): string {
+/** A reply that failed is no answer, whatever had arrived of it; the session keeps that. */
+function answerOf(reply: AssistantReply | undefined): string {
+	if (reply?.stopReason === "error" || reply?.stopReason === "aborted") return "";
 	const texts = reply?.content.map((block) => (block.type === "text" ? block.text : "")) ?? [];
 	return texts.join("");
 }

@@ -115,6 +115,11 @@ it.each([
 	expect(outcome.failure).toBe(failure);
 });
 
+it("prints a cut answer, but nothing of a reply that failed", async () => {
+	expect((await run(telling(...replyEvents("cut", { stopReason: "length" })))).stdout).toBe("cut\n");
+	expect((await run(telling(...replyEvents("part", { stopReason: "error", errorMessage: "500" })))).stdout).toBe("");
+});
+
 it("does not count an error that a later reply has made good", async () => {
 	const events = [...replyEvents("", { stopReason: "error", errorMessage: "429" }), ...replyEvents("good")];
 	expect(await run(telling(...events))).toMatchObject({ failure: undefined, stdout: "good\n" });

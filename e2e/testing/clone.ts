@@ -30,6 +30,9 @@ ci*)
 	echo '{ "version": "22.99.0" }' >node_modules/node/package.json
 	[ -e "$FAKE/no-scripts" ] || ln -s "$FAKE_NODE" node_modules/node/bin/node
 	;;
+run*)
+	[ ! -e "$FAKE/check-fails" ] || { echo "the check found a fault"; exit 1; }
+	;;
 install*)
 	while [ $# -gt 1 ]; do
 		[ "$1" != --prefix ] || prefix=$2
@@ -66,10 +69,12 @@ export interface Clone extends AsyncDisposable {
 	/** Starts the launcher and hands it back while it runs. */
 	start(args: string[]): LiveProcess;
 	/** How the stand-ins behave from now on: a switch is a file. */
-	set(name: "npm-waits" | "npm-fails" | "no-scripts" | "old-node", on: boolean): Promise<void>;
+	set(name: "npm-waits" | "npm-fails" | "no-scripts" | "old-node" | "check-fails", on: boolean): Promise<void>;
 	/** The calls of npm and of the node on PATH so far, one line each. */
 	calls(): Promise<string[]>;
 	write(path: string, text: string): Promise<void>;
+	/** Puts a program of its own on PATH. */
+	writeProgram(name: string, text: string): Promise<void>;
 }
 
 /** Makes a fresh clone without dependencies or bundle. */
@@ -83,17 +88,22 @@ export async function makeClone(): Promise<Clone> {
 		await writeFile(join(path, file), text);
 	};
 	for (const folder of [path, elsewhere, join(fake, "bin")]) await mkdir(folder, { recursive: true });
-	for (const file of ["prime-agent.sh", "package.json", "package-lock.json"])
+	for (const file of ["prime-agent.sh", "test.sh", "package.json", "package-lock.json"])
 		await cp(join(root, file), join(path, file));
-	await cp(join(root, "scripts"), join(path, "scripts"), { recursive: true });
+	await cp(join(root, "scripts"), join(path, "scripts"), {
+		recursive: true,
+		filter: (file) => !file.endsWith(".test.ts"),
+	});
 	await write("packages/prime-agent/package.json", '{ "name": "prime-agent", "version": "0.1.0", "type": "module" }\n');
 	await write("packages/prime-agent/src/main.ts", program);
 	await write("packages/prime-agent/src/lazy.ts", 'export const lazy: string = "lazy 1";\n');
 	await write("prime-agent-runtime/src/rlm/kernel.py", "# kernel 1\n");
-	for (const [name, text] of Object.entries({ npm, node })) {
+	const writeProgram = async (name: string, text: string) => {
 		await writeFile(join(fake, "bin", name), text);
 		await chmod(join(fake, "bin", name), 0o755);
-	}
+	};
+	await writeProgram("npm", npm);
+	await writeProgram("node", node);
 	await writeFile(join(fake, "old.cjs"), oldVersion);
 	await writeFile(join(fake, "calls"), "");
 	const env = {
@@ -109,8 +119,13 @@ export async function makeClone(): Promise<Clone> {
 		elsewhere,
 		env,
 		write,
+		writeProgram,
 		run: (args, options = {}) =>
-			runProcess(options.program ?? launcher, args, { cwd: options.cwd ?? path, env: { ...env, ...options.env } }),
+			runProcess(options.program ?? launcher, args, {
+				cwd: options.cwd ?? path,
+				env: { ...env, ...options.env },
+				timeoutMs: 50_000,
+			}),
 		start: (args) => startProcess(launcher, args, { cwd: path, env }),
 		async set(name, on) {
 			if (on) await writeFile(join(fake, name), "");

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 /** The variable by which a process that a test left behind is recognised. */
 export const mark = "PRIME_AGENT_TEST_RUN";
 
-const graceMs = 10_000;
+const graceMs = 5_000;
 
 /**
  * Gives the whole test run a home and a folder for temporary files of its own, and fails it when the real home was

@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { runProcess } from "@prime-agent/testkit";
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+let folder = "";
+
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), "guard-"));
+	await mkdir(join(folder, "home"));
+	await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+	const guard = JSON.stringify(join(root, "scripts/testing/guard.ts"));
+	await writeFile(join(folder, "vitest.config.ts"), `export default { test: { globalSetup: ${guard} } };\n`);
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a test suite of one test, whose body is given, under the guard. */
+async function runGuarded(body: string) {
+	const imports = `import { it, expect } from "vitest";
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";\n`;
+	await writeFile(join(folder, "some.test.ts"), `${imports}it("does something", () => {\n${body}\n});\n`);
+	const env = { ...process.env, HOME: join(folder, "home"), REAL_HOME: join(folder, "home"), NO_COLOR: "1" };
+	const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
+	const { code, stdout, stderr } = await runProcess(process.execPath, args, { env, cwd: folder, timeoutMs: 50_000 });
+	return { code, output: stdout + stderr };
+}
+
+it("the guard gives the tests a home and a folder for temporary files of their own", async () => {
+	const body = "expect(homedir()).toBe(tmpdir() + '/home'); expect(homedir()).not.toBe(process.env.REAL_HOME);";
+	expect(await runGuarded(body)).toMatchObject({ code: 0 });
+});
+
+it("the guard fails a run in which a test left a process behind, and ends that process", async () => {
+	const body = "spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref();";
+	const { code, output } = await runGuarded(body);
+	expect(output).toContain("1 passed");
+	expect(code).toBe(1);
+	const pid = Number(/a test left process (\d+) behind: sleep 1000/.exec(output)?.[1]);
+	expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
+it("the guard fails a run in which a test touched the real home", async () => {
+	const { code, output } = await runGuarded("mkdirSync(process.env.REAL_HOME + '/.prime');");
+	expect(output).toContain(`a test changed the real home: ${folder}/home/.prime`);
+	expect(code).toBe(1);
+});

@@ -166,6 +166,12 @@ export const COMMANDS: readonly CommandEntry[] = [
 		load: async () => (await import("./classify.ts")).classifyCommand,
 	},
 	{
+		name: "skill",
+		group: "agent",
+		summary: "print or install the skills that teach all this to an agent",
+		load: async () => (await import("./skill.ts")).skill,
+	},
+	{
 		name: "dispatch",
 		group: "dispatch",
 		summary: "start, prompt, watch and end workers whose files are kept",

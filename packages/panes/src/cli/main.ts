@@ -68,8 +68,12 @@ async function printHelp(world: CommandWorld, name: string | undefined, loaded?:
 	return 0;
 }
 
-function rejectName(world: CommandWorld, name: string): number {
-	const near = COMMANDS.find((entry) => entry.name.startsWith(name.slice(0, 3)))?.name;
+async function rejectName(world: CommandWorld, name: string): Promise<number> {
+	const { suggestName } = await import("./suggest.ts");
+	const near = suggestName(
+		name,
+		COMMANDS.map((entry) => entry.name),
+	);
 	const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
 	world.note(`agent-tmux: unknown command "${name}".${hint} See: agent-tmux --help`);
 	return 2;

@@ -11,14 +11,13 @@ export interface ProjectDocument {
 const budgetBytes = 32_768;
 const cutMarker = "[Project instructions truncated at 32KB]";
 
-/** The folders from the root of the repository (else only the working directory) down to the working directory. */
-async function listFolders(environment: ExecutionEnvironment): Promise<string[]> {
-	const start = await environment.resolvePath(".");
+/** The folders from the root of the Git repository down to the working directory; `undefined` outside of one. */
+export async function listRepositoryFolders(environment: ExecutionEnvironment): Promise<string[] | undefined> {
 	const folders: string[] = [];
-	for (let current = start; ; current = dirname(current)) {
+	for (let current = await environment.resolvePath("."); ; current = dirname(current)) {
 		folders.unshift(current);
 		if (await environment.stat(join(current, ".git"))) return folders;
-		if (dirname(current) === current) return [start];
+		if (dirname(current) === current) return undefined;
 	}
 }
 
@@ -41,7 +40,8 @@ export async function loadProjectDocuments(
 	const seenPaths = new Set<string>();
 	const seenContents = new Set<string>();
 	let left = budgetBytes;
-	for (const folder of await listFolders(environment)) {
+	const folders = (await listRepositoryFolders(environment)) ?? [await environment.resolvePath(".")];
+	for (const folder of folders) {
 		for (const name of names) {
 			const path = join(folder, name);
 			const bytes = await readQuietly(environment, path, seenPaths);

@@ -1,5 +1,5 @@
 import type { ExecutionEnvironment } from "../environment/environment.ts";
-import { loadProjectDocuments } from "../project-docs.ts";
+import { listRepositoryFolders, loadProjectDocuments } from "../project-docs.ts";
 import type { CodingTool } from "../tools/tool.ts";
 import { findKnowledgeCutoff, type ModelFacts } from "./models.ts";
 import type { Profile } from "./profile.ts";
@@ -26,7 +26,8 @@ function countStatus(status: string): string {
 }
 
 async function describeGit(environment: ExecutionEnvironment): Promise<string[]> {
-	if ((await runGit(environment, "rev-parse --is-inside-work-tree")) !== "true") return ["Is git repository: false"];
+	// Outside of repositories, where Git would say the same, nothing is started.
+	if (!(await listRepositoryFolders(environment))) return ["Is git repository: false"];
 	const [branch, status, commits] = await Promise.all([
 		runGit(environment, "branch --show-current"),
 		runGit(environment, "status --porcelain"),
@@ -81,10 +82,13 @@ export interface PromptParts {
  */
 export async function buildSystemPrompt(parts: PromptParts): Promise<string> {
 	const { environment, profile, model, tools, today, userInstructions } = parts;
-	const documents = await loadProjectDocuments(environment, profile.documentNames);
+	const [documents, surroundings] = await Promise.all([
+		loadProjectDocuments(environment, profile.documentNames),
+		describeEnvironment(environment, profile, model, today),
+	]);
 	const layers = [
 		profile.instructions,
-		await describeEnvironment(environment, profile, model, today),
+		surroundings,
 		listTools(tools),
 		...documents.map(({ path, content }) => `Project instructions from ${path}:\n${content.trimEnd()}`),
 		...(userInstructions ? [userInstructions] : []),

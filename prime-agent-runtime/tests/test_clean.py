@@ -42,6 +42,13 @@ class CleanTest(unittest.TestCase):
                     parts = cleaner.feed(data[:cut]) + cleaner.feed(data[cut:]) + cleaner.finish()
                     self.assertEqual(parts, expected)
 
+    def test_hostile_lines_cost_what_they_write(self):
+        long = b"a" * 200_000
+        for noise in (b"\rb", b"\b", b"\x1b[1K", b"\x1b[2Kx", b"\x1b[K", b"\x1b[1K\rb"):
+            with self.subTest(noise):
+                # with a cost by the length of the line this would not end in a day
+                self.assertLess(len(clean(long + noise * 100_000 + b"\n")), 400_000)
+
     def test_an_unfinished_line_comes_at_the_end(self):
         cleaner = Cleaner()
         self.assertEqual(cleaner.feed(b"a\nb"), b"a\n")

@@ -64,8 +64,17 @@ class Capture:
         output.read_low = self.read_low
         output.wake = self.wake
 
-    def start(self):
-        threading.Thread(target=self.run, name="rlm-output", daemon=True).start()
+    def start(self, on_fault):
+        """Starts reading; `on_fault` is called while an exception is handled that should never happen."""
+
+        def body():
+            try:
+                self.run()
+            except BaseException:
+                # unread output would block every command
+                on_fault()
+
+        threading.Thread(target=body, name="rlm-output", daemon=True).start()
 
     def wake(self):
         try:

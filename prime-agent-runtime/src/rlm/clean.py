@@ -64,20 +64,28 @@ def redraw(line):
     line = line.translate(None, b"\x00\x01\x02")
     line = ERASE.sub(lambda match: ERASES[match[1]], line)
     text = ESCAPE.sub(b"", line).decode("utf-8", "surrogateescape")
-    shown = ""
-    column = 0
+    # a list, and what is known to be blank: each step costs what it writes, however long the line is
+    shown = []
+    column = blank = 0
     for step in STEP.findall(text):
         if step == "\r":
             column = 0
         elif step == "\x08":
             column = max(0, column - 1)
         elif step == "\x00":
-            shown = shown[:column]
+            del shown[column:]
         elif step == "\x01":
-            shown = " " * min(column, len(shown)) + shown[column:]
+            end = min(column, len(shown))
+            if end > blank:
+                shown[blank:end] = " " * (end - blank)
+                blank = end
         elif step == "\x02":
-            shown = ""
+            # programs return the carriage beside this
+            shown, column, blank = [], 0, 0
         else:
-            shown = shown[:column].ljust(column) + step + shown[column + len(step) :]
+            if column > len(shown):
+                shown.extend(" " * (column - len(shown)))
+            shown[column : column + len(step)] = step
+            blank = min(blank, column)
             column += len(step)
-    return shown.encode("utf-8", "surrogateescape")
+    return "".join(shown).encode("utf-8", "surrogateescape")

@@ -35,11 +35,7 @@ def run(life, argv):
     try:
         kernel.serve()
     except BaseException:
-        # a fault of this program: the host shows what it can read of it
-        import traceback
-
-        os.write(kernel.complaints, traceback.format_exc().encode())
-        os._exit(70)
+        kernel.crash()
     kernel.release()
 
 
@@ -56,7 +52,7 @@ class Kernel:
         # made when the first cell needs one
         self.loop = None
         self.interrupts = Interrupts(self.raise_or_cancel)
-        self.output = Output(self.wire, threading.Lock(), self.interrupts, limit, spill, self.note_folder)
+        self.output = Output(self.wire, threading.RLock(), self.interrupts, limit, spill, self.note_folder)
         self.bridge = host.Bridge(self.wire)
         self.compiler = Compiler()
         self.context = contextvars.copy_context()
@@ -83,7 +79,7 @@ class Kernel:
         neutralise(os.environ)
         os.register_at_fork(after_in_child=self.cut_off)
         host.connect(self.bridge)
-        capture.start()
+        capture.start(self.crash)
         self.wire.start()
         self.wire.send(
             {
@@ -99,6 +95,13 @@ class Kernel:
                 self.inbox.get()()
             else:
                 self.loop.run(self.inbox)
+
+    def crash(self):
+        """Ends at once after a fault of this program; the host shows what it can read of it."""
+        import traceback
+
+        os.write(self.complaints, traceback.format_exc().encode())
+        os._exit(70)
 
     def release(self):
         """Lets go of the user's objects, so that open files are written; called once the loop has ended."""

@@ -31,7 +31,10 @@ class Live:
 
 
 class Output:
-    """Collects both streams. Every call holds `interrupts`, so that an interrupt never tears the state."""
+    """Collects both streams. Every call holds `interrupts`, so that an interrupt never tears the state.
+
+    The lock can be taken again by its owner: a signal handler or a finaliser of the user's may print meanwhile.
+    """
 
     def __init__(self, wire, lock, interrupts, limit, spill_limit, note_folder):
         self.wire = wire

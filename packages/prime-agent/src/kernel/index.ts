@@ -85,16 +85,17 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	throw new KernelUnavailable(attempts, attempts.length > 0 ? ADVICE : `No Python was found. ${ADVICE}`);
 }
 
+/** From `packages/prime-agent/src/kernel` up to the root of the repository. */
+const LEVELS = 5;
+
 /** The Python package: `runtime/` beside the bundle, or `prime-agent-runtime/src` above the source. */
 function findRuntime(): string {
 	let folder = dirname(fileURLToPath(import.meta.url));
-	for (;;) {
+	for (let level = 0; level < LEVELS; level += 1) {
 		for (const name of ["runtime", join("dist", "runtime"), join("prime-agent-runtime", "src")]) {
 			if (existsSync(join(folder, name, "rlm", "__main__.py"))) return join(folder, name);
 		}
-		const parent = dirname(folder);
-		if (parent === folder) break;
-		folder = parent;
+		folder = dirname(folder);
 	}
 	throw new KernelUnavailable([], "The program's own Python files are missing: install it again.");
 }

@@ -97,6 +97,11 @@ export const OUTPUT: readonly KernelCase[] = [
 		"from concurrent.futures import ThreadPoolExecutor as T\nimport sys\nwith T(8) as p: list(p.map(lambda i: sys.stdout.write('%d\\n' % i), range(3000)))",
 		{ stdout: /^(\d+\n){3000}$/ },
 	),
+	cells(
+		"A signal handler of the user's that prints does not block the kernel",
+		"import signal\nn = 0\ndef tell(*_):\n    global n\n    n += 1\n    print('tick')\nsignal.signal(signal.SIGALRM, tell)\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\nwhile n < 200: print('x' * 300)\nsignal.setitimer(signal.ITIMER_REAL, 0)",
+		{ stdout: /tick/ },
+	),
 	cells("Small output is whole", "print('x' * 30000)", { stdout: `${"x".repeat(30000)}\n` }),
 	cells("A line of a megabyte is cut in the middle only", "print('a' * 500_000 + 'b' * 500_000)", {
 		stdout: /^a{1000,}[^ab]+\[\.\.\. [\d,]+ bytes left out[\s\S]+\]\nb{1000,}\n$/,

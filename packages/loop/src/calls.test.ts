@@ -23,6 +23,18 @@ test("ids that are empty, doubled or taken are replaced by free ones", () => {
 	expect(ids).toEqual(["call_0", "a", "a_2", "t_3"]);
 });
 
+test("ids that a server left out are made up, and of a Responses id only the first half has to be free", () => {
+	const missing = { ...call("", "echo"), id: undefined as unknown as string };
+	const responses = ["undefined|fc_1", "undefined|fc_2", "t|fc_3", "a|fc_4"].map((id) => call(id, "echo"));
+	expect(separate([missing, ...responses], ["t|fc_9"]).ids).toEqual([
+		"call_0",
+		"call_1|fc_1",
+		"call_2|fc_2",
+		"t_2|fc_3",
+		"a|fc_4",
+	]);
+});
+
 test("only a call that is the same word for word counts as repeated", () => {
 	const { separated } = separate([
 		call("a", "echo", { n: 1 }),

@@ -39,23 +39,34 @@ export function separateCalls(
 	takenIds: ReadonlySet<string>,
 	toolNames: readonly string[],
 ): { message: AssistantMessage; repeatedCalls: ReadonlySet<number> } {
-	const taken = new Set(takenIds);
+	const taken = new Set([...takenIds].map((id) => splitId(id).callId));
 	const seen = new Set<string>();
 	const repeatedCalls = new Set<number>();
 	let changed = false;
 	const content = message.content.map((block, position) => {
 		if (block.type !== "toolCall") return block;
 		const words = JSON.stringify([block.id, block.name, block.arguments, block.argumentsError ?? null]);
-		if (block.id !== "" && seen.has(words)) repeatedCalls.add(position);
+		const { callId, item } = splitId(block.id);
+		if (callId !== "" && seen.has(words)) repeatedCalls.add(position);
 		seen.add(words);
-		const id = findFreeId(block.id === "" ? `call_${position}` : block.id, taken);
+		const freeId = findFreeId(callId || `call_${position}`, taken);
+		const id = freeId + item;
 		const name = toolNames.includes(block.name) ? block.name : cleanName(block.name);
-		taken.add(id);
+		taken.add(freeId);
 		if (id === block.id && name === block.name) return block;
 		changed = true;
 		return { ...block, id, name };
 	});
 	return { message: changed ? { ...message, content } : message, repeatedCalls };
+}
+
+/**
+ * What has to be unique in an id, and the rest: in the Responses format an id is `<call>|<item>`. Where a server left
+ * the id out, pi-ai has none, or the word `undefined` in its place.
+ */
+function splitId(id: string | undefined): { callId: string; item: string } {
+	const [callId = "", ...item] = (id ?? "").split("|");
+	return { callId: callId === "undefined" ? "" : callId, item: item.map((part) => `|${part}`).join("") };
 }
 
 /** The strictest servers take letters, digits, `_` and `-`, at most 64. */

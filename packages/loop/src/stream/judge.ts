@@ -102,7 +102,7 @@ function findBreak(message: AssistantMessage, evidence: ReplyEvidence): Finding 
 	if (exchange?.body && exchange.body.error === undefined && !exchange.body.isComplete) return cutOff(exchange);
 	const failure = classifyEvidence({ text: said });
 	if (exchange && failure.kind === "truncated") return cutOff(exchange);
-	return { failure, text: describeStop(failure.kind, said) };
+	return { failure, text: describeStop(failure.kind, errorMessage || rawStopReason) };
 }
 
 function describeStop(kind: FailureKind, said: string): string {

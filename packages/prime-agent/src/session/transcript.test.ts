@@ -93,6 +93,24 @@ test("a result that came after something else the user said still answers its ca
 	expect(outline(repaired)).toEqual(["user", "assistant a", "result a", "user"]);
 });
 
+test("calls whose ids a server left out get ids of their own, as do their results", () => {
+	const repaired = repairTranscript(
+		[
+			user("go"),
+			assistant([call("undefined|fc_1"), call("undefined|fc_2")], "toolUse"),
+			result("undefined|fc_1"),
+			result("undefined|fc_2"),
+		],
+		TARGET,
+	);
+	expect(outline(repaired)).toEqual([
+		"user",
+		"assistant call|fc_1,call_2|fc_2",
+		"result call|fc_1",
+		"result call_2|fc_2",
+	]);
+});
+
 test("the same call id in two replies is answered by the result behind each, under ids of their own", () => {
 	const repaired = repairTranscript(
 		[

@@ -40,13 +40,17 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 	return repaired;
 }
 
-/** Some servers number their calls anew in each reply; others refuse an id that the transcript had before. */
-function takeId(id: string, used: Set<string>): string {
-	const base = id || "call";
+/**
+ * Some servers number their calls anew in each reply or leave ids out; others refuse an id that the transcript had
+ * before. In the ids of the Responses format (`<call>|<item>`) the first half is what has to be unique.
+ */
+function takeId(id: string | undefined, used: Set<string>): string {
+	const [call = "", ...item] = (id ?? "").split("|");
+	const base = call === "" || call === "undefined" ? "call" : call;
 	let free = base;
 	for (let n = 2; used.has(free); n++) free = `${base}_${n}`;
 	used.add(free);
-	return free;
+	return [free, ...item].join("|");
 }
 
 function repairReply(message: AssistantMessage, target: TranscriptTarget): AssistantMessage | undefined {

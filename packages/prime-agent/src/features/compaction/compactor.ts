@@ -29,6 +29,21 @@ export type CompactionOutcome =
 	| { readonly kind: "failed"; readonly error: string }
 	| { readonly kind: "aborted" };
 
+/** What people and the model are told where nothing can be summarised. */
+export const NOTHING = "There is nothing to compact yet.";
+
+/** Why an outcome changed nothing, in words for people. */
+export function explainOutcome(outcome: Exclude<CompactionOutcome, { kind: "ready" | "aborted" }>): string {
+	switch (outcome.kind) {
+		case "refused":
+			return `The conversation was not compacted: ${outcome.reason}`;
+		case "failed":
+			return `The conversation could not be compacted: ${outcome.error}`;
+		case "nothing":
+			return NOTHING;
+	}
+}
+
 /** What is asked for. */
 export interface CompactionTask {
 	readonly reason: CompactionReason;

@@ -35,6 +35,21 @@ describe("an overflow", () => {
 		expect(notices(bench)).toEqual([expect.stringContaining("even after a compaction")]);
 	});
 
+	test("that stayed may be answered by another compaction when the user says something else", async () => {
+		const bench = open([...history, fail(TOO_LONG), notes(), fail(TOO_LONG), fail(TOO_LONG), notes(), text("here")]);
+		await bench.say("count");
+		await bench.say("and now?");
+		expect(await bench.say("shorter")).toMatchObject({ stage: "completed" });
+		expect(entries(bench)).toHaveLength(2);
+	});
+
+	test("with compaction switched off stays one, and people are told what they can do", async () => {
+		const bench = open([...history, fail(TOO_LONG)], { settings: { "compaction.enabled": false } });
+		await bench.say("count");
+		expect(await bench.say("and now?")).toMatchObject({ stage: "failed", error: TOO_LONG });
+		expect(notices(bench)).toEqual([expect.stringContaining("Use /compact")]);
+	});
+
 	test("after a reply that came is answered anew", async () => {
 		const steps = [...history, fail(TOO_LONG), notes("ONE"), text("here"), fail(TOO_LONG), notes("TWO"), text("there")];
 		const bench = open(steps);

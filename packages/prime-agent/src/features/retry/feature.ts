@@ -70,20 +70,24 @@ class Retries {
 	async #planRetry(message: AssistantMessage): Promise<number | undefined> {
 		const failure = classifyFailure(message);
 		if (!failure) return undefined;
-		const settings = this.#host.port(SETTINGS);
-		const policy = readRetryPolicy((path) => settings.get(path));
 		if (isRefusedCredential(failure)) {
 			const isRepeated = this.#refused.has(message.provider);
 			await this.#refused.note(message.provider);
 			// A key may have been renewed meanwhile: the next request looks for it anew, but only one.
 			if (isRepeated) return undefined;
-			return this.#delay({ ...failure, permanent: false }, policy);
+			return this.#delay({ ...failure, permanent: false });
 		}
 		if (isFinal(message) || this.#isOverflow(message)) return undefined;
-		return this.#delay(failure, policy);
+		return this.#delay(failure);
 	}
 
-	#delay(failure: ProviderFailure, policy: RetryPolicy): number | undefined {
+	get #policy(): RetryPolicy {
+		const settings = this.#host.port(SETTINGS);
+		return readRetryPolicy((path) => settings.get(path));
+	}
+
+	#delay(failure: ProviderFailure): number | undefined {
+		const policy = this.#policy;
 		if (!policy.enabled) return undefined;
 		const delayMs = retryDelay(failure, this.#attempt + 1, policy);
 		const { retryAfterMs: asked } = failure;
@@ -106,11 +110,10 @@ class Retries {
 	}
 
 	async #wait(delayMs: number, signal: AbortSignal): Promise<Verdict> {
-		const settings = this.#host.port(SETTINGS);
 		this.#attempt++;
 		this.#host.emit("auto_retry_start", {
 			attempt: this.#attempt,
-			maxAttempts: readRetryPolicy((path) => settings.get(path)).maxRetries,
+			maxAttempts: this.#policy.maxRetries,
 			delayMs,
 			errorMessage: this.#last?.errorMessage ?? "",
 		});

@@ -40,21 +40,25 @@ export async function runKills(options: {
 	const landed = { stream: 0, cell: 0, write: 0, anywhere: 0, "after the end": 0 };
 	const faults: string[] = [];
 	for (let done = 0; done < options.kills; ) {
-		await using chain = await openChain();
-		for (let link = 0; link < CHAIN && done < options.kills; link++) {
-			const target = pickTarget(random);
-			const hit = await killOnce(chain, { number: done, target, random });
-			landed[hit ? target : "after the end"]++;
-			done++;
-			faults.push(...chain.faults.splice(0).map((fault) => `kill ${done} (${target}): ${fault}`));
-			options.onKill?.(done, target);
+		const chain = await openChain();
+		try {
+			for (let link = 0; link < CHAIN && done < options.kills; link++) {
+				const target = pickTarget(random);
+				const hit = await killOnce(chain, { number: done, target, random });
+				landed[hit ? target : "after the end"]++;
+				done++;
+				faults.push(...chain.faults.splice(0).map((fault) => `kill ${done} (${target}): ${fault}`));
+				options.onKill?.(done, target);
+			}
+			faults.push(...(await finishChain(chain)).map((fault) => `after kill ${done}: ${fault}`));
+		} finally {
+			await chain.close();
 		}
-		faults.push(...(await finishChain(chain)).map((fault) => `after kill ${done}: ${fault}`));
 	}
 	return { landed, faults };
 }
 
-interface Chain extends AsyncDisposable {
+interface Chain {
 	readonly home: TempHome;
 	readonly server: ModelServer;
 	readonly cwd: string;
@@ -68,6 +72,7 @@ interface Chain extends AsyncDisposable {
 	readonly faults: string[];
 	/** What the model answers now. */
 	answer: (request: RecordedRequest) => Step;
+	close(): Promise<void>;
 }
 
 async function openChain(): Promise<Chain> {
@@ -89,7 +94,7 @@ async function openChain(): Promise<Chain> {
 		cutCells: new Set(),
 		faults: [],
 		answer: () => reply({ text: "unexpected" }),
-		async [Symbol.asyncDispose]() {
+		async close() {
 			await server.close();
 			await home.dispose();
 		},

@@ -114,6 +114,17 @@ describe("asked for by a cell", () => {
 		expect(await status(bench)).toMatchObject({ scheduled: false });
 	});
 
+	test("waits while turns fail", async () => {
+		const bench = open([text("hello"), text("there"), fail("400 no"), text("here"), notes()]);
+		await bench.say("hi");
+		await bench.say("you");
+		await bench.session.call("compact.run", {}, "kernel");
+		await bench.say("go");
+		expect(told(bench, "compaction_start")).toEqual([]);
+		await bench.say("again");
+		expect(entries(bench)).toHaveLength(1);
+	});
+
 	test("survives closing and opening the session", async () => {
 		const store = createMemoryStore();
 		const bench = open([text("hello"), text("there")], { log: SessionLog.create(HEADER, store) });
@@ -165,4 +176,27 @@ test("the user's request outlives several compactions in a row", async () => {
 	expect(entries(bench).every((entry) => String(entry.summary).endsWith("word for word:\nrename foo to bar"))).toBe(
 		true,
 	);
+});
+
+test("the files that were read and changed are known after several compactions", async () => {
+	const run = (code: string) => reply({ calls: [{ name: "cell", arguments: { code } }] });
+	const bench = open([
+		run("open('a.txt').read()"),
+		run("open('b.txt', 'w').write('b')"),
+		text("one"),
+		notes(),
+		run("open('b.txt').read()"),
+		run("open('c.txt').read()"),
+		text("two"),
+		notes(),
+	]);
+	await bench.say("first");
+	await compact(bench);
+	await bench.say("second");
+	await compact(bench);
+	expect(entries(bench).map((entry) => entry.details)).toEqual([
+		{ readFiles: ["a.txt"], modifiedFiles: ["b.txt"] },
+		{ readFiles: ["a.txt", "c.txt"], modifiedFiles: ["b.txt"] },
+	]);
+	expect(entries(bench)[1]!.summary).toContain("Files read: a.txt, c.txt\n\nFiles changed: b.txt");
 });

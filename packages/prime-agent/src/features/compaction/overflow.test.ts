@@ -23,7 +23,7 @@ describe("an overflow", () => {
 		await bench.say("count");
 		expect(await bench.say("and now?")).toMatchObject({ stage: "completed" });
 		expect(told(bench, "compaction_end")).toMatchObject([{ reason: "overflow", willRetry: true }]);
-		expect(asked(bench, 5)).toEqual([expect.stringContaining("NOTES"), "counted", "and now?"]);
+		expect(asked(bench, 5)).toEqual(["Summary of the conversation so far:\n\nNOTES", "counted", "and now?"]);
 		expect(bench.spoken().slice(-2)).toEqual(["user: and now?", "assistant: here"]);
 	});
 
@@ -165,6 +165,10 @@ describe("an overflow", () => {
 		const bench = open([cell(), fail(TOO_LONG), notes(), text("here")], { features });
 		expect(await bench.say("print it")).toMatchObject({ stage: "completed" });
 		expect(asked(bench, 3)).toEqual([expect.stringMatching(/NOTES[\s\S]*word for word:\nprint it/)]);
+		const { messages } = (await bench.session.call("session.messages", {}, "client")) as {
+			messages: { role: string }[];
+		};
+		expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 		expect(bench.spoken().at(-1)).toBe("assistant: here");
 	});
 });

@@ -31,7 +31,11 @@ const carried: Record<string, [from: string, to: string][]> = {
 
 /** Lazy entries that are loaded together on a start that people wait for, by the file that they go into. */
 const together: Record<string, Record<string, string[]>> = {
-	"prime-agent": { front: ["cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"] },
+	"prime-agent": {
+		front: ["cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"].map(
+			(path) => `packages/prime-agent/src/${path}`,
+		),
+	},
 };
 
 const requireLine = 'const require=process.getBuiltinModule("node:module").createRequire(import.meta.url);';
@@ -99,10 +103,7 @@ async function bundle(name: string, outdir: string): Promise<void> {
 		legalComments: "linked",
 		logLevel: "warning",
 	});
-	const groups = Object.entries(together[name] ?? {}).map(([group, sources]) => {
-		return [group, sources.map((source) => `packages/${name}/src/${source}`)] as const;
-	});
-	const gone = await mergeChunks(outdir, metafile, Object.fromEntries(groups), target);
+	const gone = await mergeChunks(outdir, metafile, together[name] ?? {}, target);
 	for (const source of gone) console.warn(`${source} is no lazy entry of the bundle, see scripts/build.ts`);
 	for (const file of await readdir(outdir)) {
 		if (file.endsWith(".js")) await finish(join(outdir, file));

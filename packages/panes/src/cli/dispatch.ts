@@ -1,4 +1,5 @@
 import { loadConfig } from "../clis/config.ts";
+import { findCli } from "../clis/index.ts";
 import { commandOf, resolveAgent } from "../compose/resolve.ts";
 import type { WorkerKey } from "../dispatch/record.ts";
 import { findRoot } from "../dispatch/record.ts";
@@ -64,6 +65,7 @@ interface Context extends Dispatch {
 	/** The composed command of a worker; undefined when the provider has none of this form. */
 	readonly commandOf: (worker: WorkerKey, form: "interactive" | "headless") => string;
 	readonly isNative: (worker: WorkerKey) => boolean;
+	readonly needsTerminal: (worker: WorkerKey) => boolean;
 }
 
 const VERBS: Readonly<Record<string, Verb>> = {
@@ -175,6 +177,7 @@ async function makeDispatch(line: ParsedLine, world: CommandWorld): Promise<Cont
 		...{ columnWidth: config.dispatch.columnWidth, reapDone: config.dispatch.reapDone, mode: config.dispatch.mode },
 		commandOf: (worker, form) => commandOf(resolve(worker), form),
 		isNative: (worker) => resolve(worker).provider.isNative,
+		needsTerminal: (worker) => findCli(resolve(worker).providerName)?.needsTerminal ?? false,
 	};
 }
 
@@ -239,7 +242,9 @@ async function startAndReport(
 	prompt: string,
 	reason: string,
 ): Promise<void> {
-	const pid = await startWorker(context, worker, { command, prompt, timeoutSeconds: line.number("timeout", 1) });
+	const needsTerminal = context.needsTerminal(worker);
+	const timeoutSeconds = line.number("timeout", 1);
+	const pid = await startWorker(context, worker, { command, prompt, timeoutSeconds, needsTerminal });
 	printResult(
 		line,
 		world,

@@ -59,6 +59,8 @@ export interface AgentCli {
 	readonly fills: Readonly<Partial<Record<Role, Fill>>>;
 	/** How the CLI itself takes a headless prompt. */
 	readonly promptChannel: "stdin" | "argument";
+	/** A headless run prints nothing, or hangs, unless its output is a terminal. */
+	readonly needsTerminal?: boolean;
 	/** Flag for machine-readable output of a headless run. */
 	readonly structured?: string;
 	/** Command that continues a session, with `{id}`. */

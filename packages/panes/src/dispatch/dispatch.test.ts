@@ -205,6 +205,17 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		if (flags.length > 0) expect(readFileSync(project.file("apply.exit"), "utf8").trim()).toBe("124");
 	});
 
+	it("agy gets a terminal for its output and its prompt from the file, and is failed when it says nothing", async () => {
+		const project = await makeProject();
+		const agy = ": {model}; [ -t 1 ] && { cat; echo said; }";
+		const config = { agent: { workers: "agy" }, providers: { agy: { headless_command: agy } } };
+		writeFileSync(join(project.root, "xdg", "agent-tmux", "config.yaml"), JSON.stringify(config));
+		const start = ["start", "k1", "apply", "--headless", "--provider", "agy", "--timeout", "60"];
+		await project.run(start, { input: "the prompt\n" });
+		expect((await project.run(["wait", "k1", "apply", "--timeout", "30"])).stdout).toBe("failed (no-result)\n");
+		expect((await project.run(["logs", "k1", "apply"])).stdout.replaceAll("\r", "")).toBe("the prompt\nsaid\n");
+	});
+
 	it("a headless worker that is killed is orphaned, with all its processes", async () => {
 		const project = await makeProject([], "sleep 600 & sleep 600");
 		await project.run(["start", "k1", "apply", "--headless"]);

@@ -10,6 +10,8 @@ export interface HeadlessRun {
 	readonly log: string;
 	readonly exit: string;
 	readonly timeoutSeconds?: number | undefined;
+	/** Give the command a terminal for its output, which goes to the log all the same. */
+	readonly needsTerminal?: boolean | undefined;
 }
 
 /**
@@ -17,11 +19,14 @@ export interface HeadlessRun {
  * group. The exit file is written when it ends; 124 means that its time was over.
  */
 export function startHeadless(run: HeadlessRun): number {
-	const inner =
-		run.timeoutSeconds === undefined ? run.command : `timeout ${run.timeoutSeconds} sh -c ${quoteWord(run.command)}`;
-	const files = `< ${quoteWord(run.prompt)} > ${quoteWord(run.log)} 2>&1`;
+	const limit = run.timeoutSeconds === undefined ? "" : `timeout ${run.timeoutSeconds} `;
+	const input = `< ${quoteWord(run.prompt)}`;
+	// Under a terminal the prompt still comes from the file: typed into the terminal it would be echoed into the log.
+	const inner = run.needsTerminal
+		? `${limit}script -qec ${quoteWord(`( ${run.command} ) ${input}`)} /dev/null < /dev/null`
+		: `( ${limit === "" ? run.command : `${limit}sh -c ${quoteWord(run.command)}`} ) ${input}`;
 	// A command that exits by itself must not end the line that writes the exit file.
-	const line = `( ${inner} ) ${files}; echo $? > ${quoteWord(run.exit)}`;
+	const line = `${inner} > ${quoteWord(run.log)} 2>&1; echo $? > ${quoteWord(run.exit)}`;
 	const child = spawn("sh", ["-c", line], { cwd: run.cwd, env: run.env, detached: true, stdio: "ignore" });
 	child.unref();
 	return child.pid ?? 0;

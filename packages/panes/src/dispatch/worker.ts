@@ -87,7 +87,12 @@ export async function openWorker(
 export async function startWorker(
 	dispatch: Dispatch,
 	worker: WorkerKey,
-	request: { readonly command: string; readonly prompt: string; readonly timeoutSeconds?: number | undefined },
+	request: {
+		readonly command: string;
+		readonly prompt: string;
+		readonly timeoutSeconds?: number | undefined;
+		readonly needsTerminal?: boolean | undefined;
+	},
 ): Promise<number> {
 	const files = filesOf(dispatch, worker);
 	await refuseRunning(dispatch, worker);
@@ -96,7 +101,7 @@ export async function startWorker(
 	const { timeoutSeconds } = request;
 	const pid = startHeadless({
 		...{ command: request.command, cwd: dispatch.root, env: dispatch.drive.env, timeoutSeconds },
-		...{ prompt: files.prompt, log: files.log, exit: files.exit },
+		...{ prompt: files.prompt, log: files.log, exit: files.exit, needsTerminal: request.needsTerminal },
 	});
 	const timeout = timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds };
 	files.writeRecord({ spawn_cmd: request.command, started_at: startedAt(dispatch.drive), pid, pgid: pid, ...timeout });

@@ -22,12 +22,13 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 	});
 
 	it("queues with Tab during a turn of a Codex screen, never with Enter, and the message runs afterwards", async () => {
-		const { name, log } = await launchFake(server, ["--style", "codex", "--turn", "1500"]);
+		const { name, log, view } = await launchFake(server, ["--style", "codex", "--turn-forever"]);
 		await send(name, "first");
 		await until(async () => (await readStatus(makeDrive(server), name)) === "busy", "the turn");
 		expect(await send(name, "second")).toBe("queued");
 		expect(log.keys()).toEqual(["Enter", "Tab"]);
 		expect(log.messages()).toEqual(["first"]);
+		await view.io.press("Escape");
 		await until(() => log.messages().length === 2, "the queued message");
 		expect(log.messages()).toEqual(["first", "second"]);
 	});
@@ -82,10 +83,22 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		await expect(send(name, "next")).rejects.toMatchObject({ code: "refused" });
 	});
 
-	it("recovers nothing and claims nothing when a paste wedges the composer", async () => {
+	it("clears and pastes once more when a paste wedges the composer, and sends one message", async () => {
+		const { name, log } = await launchFake(server, ["--style", "codex", "--wedge-once"]);
+		expect(await send(name, "a\nb")).toBe("submitted");
+		expect(log.messages()).toEqual(["a\nb"]);
+	});
+
+	it("claims nothing when the composer stays wedged", async () => {
 		const { name, log } = await launchFake(server, ["--style", "codex", "--wedge", "60000"]);
 		await expect(send(name, "a\nb")).rejects.toMatchObject({ code: "not_confirmed" });
 		expect(log.messages()).toEqual([]);
+	});
+
+	it("keeps two messages whole that are sent at the same time", async () => {
+		const { name, log } = await launchFake(server, ["--style", "codex"]);
+		await Promise.all([send(name, "first\nmessage"), send(name, "second\nmessage")]);
+		expect(log.messages().sort()).toEqual(["first\nmessage", "second\nmessage"]);
 	});
 
 	it("reports a session that does not exist", async () => {

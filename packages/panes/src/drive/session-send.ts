@@ -3,10 +3,11 @@ import { classify, type Verdict } from "../screen/classify.ts";
 import { countOccurrences } from "../screen/count.ts";
 import { stripStyle } from "../screen/style.ts";
 import { type Drive, poll, rest } from "./context.ts";
-import { planText } from "./literal.ts";
+import { planText, type TextPlan } from "./literal.ts";
+import { withPaneLock } from "./lock.ts";
 import type { PaneIO } from "./pane-io.ts";
 import type { Profile } from "./profile.ts";
-import { requireSession } from "./session.ts";
+import { requireSession, type SessionView } from "./session.ts";
 
 /** What a send proved: the agent took the text for this turn, or put it in its queue. */
 export type SendWord = "submitted" | "queued";
@@ -30,18 +31,74 @@ export async function sendToSession(
 	options: SessionSendOptions = {},
 ): Promise<SendWord> {
 	const view = await requireSession(drive, name);
+	return withPaneLock(drive, view.io.id, () => sendLocked(drive, view, message, options));
+}
+
+async function sendLocked(
+	drive: Drive,
+	view: SessionView,
+	message: string,
+	options: SessionSendOptions,
+): Promise<SendWord> {
+	const { name } = view;
 	const { io, profile } = view;
 	const plan = planText(profile.cli, message, options);
 	refuseUnfit(name, view.verdict, profile, options);
 	await emptyComposer(drive, io, profile, name, options);
 	const reader = makeReader(io, profile);
 	const before = await reader.look();
-	const queuedBefore = await reader.countQueued();
+	const start = { name, before, queuedBefore: await reader.countQueued() };
+	const isPasted = plan.how === "pasted";
+	await insertPlan(drive, io, reader, plan, start, plan.restMs);
+	// Some composers take no key after a paste that came too fast; clearing and pasting once more helps them.
+	const rounds = isPasted ? Math.ceil(drive.timings.sendRounds / 3) : drive.timings.sendRounds;
+	const word = await submit(drive, reader, io, profile, start, rounds);
+	if (word !== undefined) return word;
+	if (isPasted && (await emptyAgain(drive, io, profile))) {
+		drive.warn(`session "${name}" took no key after the paste; pasting once more`);
+		await insertPlan(drive, io, reader, plan, start, plan.restMs * 4);
+		const second = await submit(drive, reader, io, profile, start, drive.timings.sendRounds);
+		if (second !== undefined) return second;
+	}
+	throw new PaneError(
+		"not_confirmed",
+		`NOT CONFIRMED: the text is still in the composer of session "${name}". ` +
+			`Look with: agent-tmux peek ${name}. Do not send it again before you have looked.`,
+		{ snippet: (await reader.look()).rows.slice(-12).join("\n").trimEnd() },
+	);
+}
+
+/** What was on the screen before the text. */
+interface SendStart {
+	readonly name: string;
+	readonly before: Look;
+	readonly queuedBefore: number;
+}
+
+async function insertPlan(
+	drive: Drive,
+	io: PaneIO,
+	reader: Reader,
+	plan: TextPlan,
+	start: SendStart,
+	restMs: number,
+): Promise<void> {
 	if (plan.how === "typed") await io.type(plan.text);
 	else await io.paste(plan.text);
-	await waitForEcho(drive, reader, before, name);
-	if (plan.how === "pasted") await rest(drive, plan.restMs);
-	return submit(drive, reader, io, profile, { name, before, queuedBefore });
+	await waitForEcho(drive, reader, start.before, start.name);
+	if (plan.how === "pasted") await rest(drive, restMs);
+}
+
+/** Whether the composer could be emptied of the text that nothing submitted; a question is never typed into. */
+async function emptyAgain(drive: Drive, io: PaneIO, profile: Profile): Promise<boolean> {
+	for (let press = 0; press < CLEAR_PRESSES; press++) {
+		const { verdict } = await lookAt(io, profile);
+		if (verdict.word === "blocked" || verdict.composer === undefined) return false;
+		if (verdict.composer.isEmpty) return press > 0;
+		await io.press("C-u");
+		await rest(drive, drive.timings.look);
+	}
+	return false;
 }
 
 /** What the sender sees of a session at one moment. */
@@ -134,19 +191,17 @@ async function submit(
 	reader: Reader,
 	io: PaneIO,
 	profile: Profile,
-	start: { name: string; before: Look; queuedBefore: number },
-): Promise<SendWord> {
+	start: SendStart,
+	rounds: number,
+): Promise<SendWord | undefined> {
 	let isPressedWhileIdle = false;
-	for (let round = 0; round < drive.timings.sendRounds; round++) {
+	for (let round = 0; round < rounds; round++) {
 		const look = await reader.look();
 		const early = await judge(reader, look, start);
 		if (early !== undefined) return early;
-		if (look.verdict.word === "blocked") {
-			// A dialog that an idle agent shows after the key is its answer to the text.
-			if (isPressedWhileIdle) return "submitted";
-			// A question that came up meanwhile would take the key for its answer.
-			break;
-		}
+		// A dialog that an idle agent shows after the key is its answer to the text. Any other question that came up
+		// meanwhile would take the key for its answer.
+		if (look.verdict.word === "blocked") return isPressedWhileIdle ? "submitted" : undefined;
 		isPressedWhileIdle = look.verdict.word === "ready";
 		await io.press(chooseKey(look, profile));
 		const word = await poll(drive, drive.timings.sendRound, drive.timings.sendPoll, async () =>
@@ -154,20 +209,11 @@ async function submit(
 		);
 		if (word !== undefined) return word;
 	}
-	throw new PaneError(
-		"not_confirmed",
-		`NOT CONFIRMED: the text is still in the composer of session "${start.name}". ` +
-			`Look with: agent-tmux peek ${start.name}. Do not send it again before you have looked.`,
-		{ snippet: (await reader.look()).rows.slice(-12).join("\n").trimEnd() },
-	);
+	return undefined;
 }
 
 /** Only two things are proof: more queued messages than before, or a composer that is empty again. */
-async function judge(
-	reader: Reader,
-	look: Look,
-	start: { before: Look; queuedBefore: number; name: string },
-): Promise<SendWord | undefined> {
+async function judge(reader: Reader, look: Look, start: SendStart): Promise<SendWord | undefined> {
 	if (look.isDead) throw new PaneError("gone", `session "${start.name}" ended while the text was submitted`);
 	if ((await reader.countQueued()) > start.queuedBefore) return "queued";
 	const { composer } = look.verdict;

@@ -121,10 +121,12 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 	});
 
 	it("a wait ends with idle after the turn, with timeout in it and with dead when the session goes", async () => {
-		const { name, log, drive } = await launch(["--rollout", "events", "--turn", "700"]);
+		const { name, log, drive, view } = await launch(["--rollout", "events", "--turn-forever"]);
 		await sendToSession(drive, name, "hello");
 		await until(async () => (await readStatus(drive, name)) === "busy", "the turn");
-		expect(await waitForIdle(drive, name, { capMs: 30_000 })).toBe("idle");
+		const ending = waitForIdle(drive, name, { capMs: 50_000 });
+		await view.io.press("Escape");
+		expect(await ending).toBe("idle");
 		expect(log.entries().some((entry) => entry.type === "turn-end")).toBe(true);
 		await sendToSession(drive, name, "again");
 		await until(async () => (await readStatus(drive, name)) === "busy", "the turn");

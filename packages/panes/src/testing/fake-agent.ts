@@ -125,6 +125,7 @@ class FakeAgent {
 	#pressEnter(): void {
 		this.#enters += 1;
 		if (this.#options.wedge > 0 && Date.now() - this.#pastedAt < this.#options.wedge) this.#isWedged = true;
+		if (this.#options.wedgeOnce && this.#enters === 1 && this.#pastedAt > 0) this.#isWedged = true;
 		if (this.#isWedged || this.#enters <= this.#options.ignoreEnter || this.#draft === "") return;
 		if (this.#isBusy && this.#options.style === "codex") return;
 		this.#submit();

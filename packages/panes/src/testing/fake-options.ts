@@ -39,6 +39,8 @@ export interface FakeOptions {
 	readonly prelude: string;
 	/** Enter that follows a paste sooner than this becomes a new line and wedges the composer. */
 	readonly wedge: number;
+	/** The first Enter after the first paste wedges the composer until it is cleared. */
+	readonly wedgeOnce: boolean;
 	readonly log: string | undefined;
 }
 
@@ -53,7 +55,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 			...{ style: text, boot: text, blank: text, animate: text, wall: text, "wall-no": flag, login: flag },
 			...{ border: flag, turn: text, "turn-forever": flag, "ignore-enter": text, "ignore-tab": flag, printed: flag },
 			...{ "no-echo": flag, chip: text, "kill-line": flag, rollout: text, hooks: flag, ask: flag, result: text },
-			...{ "result-after": text, die: text, prelude: text, wedge: text, log: text },
+			...{ "result-after": text, die: text, prelude: text, wedge: text, "wedge-once": flag, log: text },
 		},
 	});
 	const number = (value: string | undefined, fallback: number) => (value === undefined ? fallback : Number(value));
@@ -82,6 +84,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 		die: number(values.die, Number.POSITIVE_INFINITY),
 		prelude: values.prelude ?? "",
 		wedge: number(values.wedge, 0),
+		wedgeOnce: values["wedge-once"] ?? false,
 		log: values.log,
 	};
 }

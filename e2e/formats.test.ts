@@ -1,6 +1,9 @@
 import { reply } from "@prime-agent/testkit";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { FORMATS, type Format, type FormatsHarness, PRICES, setUpFormats } from "./formats-harness.ts";
+
+/** Many processes one after the other: a hang guard, no limit. */
+vi.setConfig({ testTimeout: 240_000 });
 
 /** The smallest PNG that there is: one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -121,4 +124,4 @@ it("changes between all pairs of formats in one session, with thinking and paral
 		expect(last).toContain(`said ${index}`);
 	}
 	for (const format of FORMATS) cli.expectPrefixes(format);
-}, 180_000);
+});

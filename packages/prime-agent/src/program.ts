@@ -1,5 +1,5 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
-import { guardStream, type StreamFn, type ThinkingLevel } from "@prime-agent/loop";
+import { guardStream, type StreamFn, type StreamLimits, type ThinkingLevel } from "@prime-agent/loop";
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
@@ -40,9 +40,16 @@ function openSession(request: SessionRequest, env: Environment, version: string,
 		loadStreams(model).catch((error: unknown) => ignore(error, "the request itself reports it"));
 		return model;
 	};
-	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn });
+	const limits = readLimits(request.settings.get("retry.provider.timeoutMs"));
+	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, guard });
 	return compose(request, env, chooseModel, streamFn);
+}
+
+/** How long a server may send nothing, and twice as long nothing but signs of life; 0 is without limit. */
+function readLimits(timeoutMs: unknown): Partial<StreamLimits> {
+	if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) return {};
+	return { firstByteMs: timeoutMs, idleMs: timeoutMs, progressMs: 2 * timeoutMs };
 }
 
 async function openDemo(request: SessionRequest, env: Environment, note: Note): Promise<SessionPort> {

@@ -26,6 +26,8 @@ from rlm.wire import PROTOCOL, Wire
 
 LIMIT_BYTES = 64 << 10
 SPILL_BYTES = 64 << 20
+# faults in a row that the main loop survives
+MAX_FAULTS = 20
 
 
 def run(life, argv):
@@ -90,11 +92,26 @@ class Kernel:
                 "version": "%d.%d.%d" % sys.version_info[:3],
             }
         )
+        faults = 0
         while not self.closing:
-            if self.loop is None:
-                self.inbox.get()()
-            else:
-                self.loop.run(self.inbox)
+            try:
+                if self.loop is None:
+                    self.inbox.get()()
+                else:
+                    self.loop.run(self.inbox)
+                faults = 0
+            except BaseException as error:
+                faults += 1
+                if faults > MAX_FAULTS:
+                    raise
+                self.absorb(error)
+
+    def absorb(self, error):
+        """An exception that reached the main loop: a signal handler of the user's raised outside of its cell."""
+        if self.cell is not None:
+            self.finish_cell(None, error)
+        else:
+            sys.stderr.write("\n".join(failure(error)["error"]["traceback"]) + "\n")
 
     def crash(self):
         """Ends at once after a fault of this program; the host shows what it can read of it."""
@@ -213,9 +230,7 @@ class Kernel:
             return answer
         except BaseException as error:
             self.interrupts.end()
-            if self.loop is not None and self.loop.was_cancelled(error):
-                error = KeyboardInterrupt().with_traceback(error.__traceback__)
-            return failure(error)
+            return failure(error if self.loop is None else self.loop.cause_of(error))
         finally:
             if self.loop is not None:
                 # a task works on a copy of the context that it was started in
@@ -249,14 +264,15 @@ class Kernel:
         if error is not None:
             answer = failure(error)
         stdout, stderr, dropped = self.output.take()
-        cell, self.cell = self.cell, None
-        self.wire.send({"op": "done", "cell": cell, "stdout": stdout, "stderr": stderr, "dropped": dropped, **answer})
+        done = {"op": "done", "cell": self.cell, "stdout": stdout, "stderr": stderr, "dropped": dropped}
+        self.wire.send({**done, **answer})
+        self.cell = None
 
     def raise_or_cancel(self):
         """Stops the running cell: at once in its own code, by cancelling it where it awaits."""
         if self.loop is None or self.loop.has_current():
             raise KeyboardInterrupt
-        self.loop.call(self.loop.cancel)
+        self.loop.call(lambda: self.loop.cancel(KeyboardInterrupt()))
 
 
 def needs_loop(code):

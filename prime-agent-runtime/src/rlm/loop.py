@@ -14,18 +14,24 @@ class Loop:
         self.nesting = Nesting(self.loop)
         self.nesting.install()
         self.task = None
-        self.cancelled = False
+        # why the running cell was cancelled from here
+        self.cause = None
 
     def run(self, inbox):
-        """Serves `inbox` (callables) until `stop`; a KeyboardInterrupt of a background task stops the waiting cell."""
+        """Serves `inbox` (callables) until `stop`. An exception of a signal handler reaches the cell that waits."""
         self.wake(inbox)
         while True:
             try:
                 self.loop.run_forever()
                 return
-            except (KeyboardInterrupt, SystemExit):
-                # raised in a background task: the loop itself is sound
-                self.cancel()
+            except SystemExit:
+                # a background task ended itself; the loop and the cell go on
+                continue
+            except BaseException as error:
+                # an interrupt in a background task, or a signal handler of the user's that raised
+                if self.task is None:
+                    raise
+                self.cancel(error)
 
     def wake(self, inbox):
         """Looks into the inbox soon; from any thread."""
@@ -40,7 +46,7 @@ class Loop:
 
     def start(self, work, context, done):
         """Runs the coroutine of a cell as a task; `done(answer or None, error or None)` ends it."""
-        self.cancelled = False
+        self.cause = None
         self.task = context.run(self.loop.create_task, work)
         self.task.add_done_callback(lambda task: self.finish(task, done))
 
@@ -57,15 +63,17 @@ class Loop:
         """True while a task, or a loop of the user's inside it, is running code right now."""
         return self.nesting.depth > 0 or asyncio.current_task(self.loop) is not None
 
-    def cancel(self):
+    def cancel(self, cause):
         """Cancels the cell where it awaits."""
         if self.task is not None:
-            self.cancelled = True
+            self.cause = cause
             self.task.cancel()
 
-    def was_cancelled(self, error):
-        """True when `error` is the trace of `cancel()`."""
-        return self.cancelled and isinstance(error, asyncio.CancelledError)
+    def cause_of(self, error):
+        """What stopped a cell: the cause given to `cancel()` when `error` is only its trace."""
+        if self.cause is None or not isinstance(error, asyncio.CancelledError):
+            return error
+        return self.cause.with_traceback(error.__traceback__)
 
 
 def serve(inbox):

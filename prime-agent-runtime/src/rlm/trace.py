@@ -6,6 +6,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_FRAMES = 16
+MAX_DEPTH = 400
 MAX_VALUE = 1 << 14
 MAX_LINE = 2000
 LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -25,13 +26,30 @@ def describe(error):
 
 def format_lines(error):
     """Plain lines, outermost frame first, with causes."""
+    left_out = shorten(error)
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
-    left_out = trim(report, set())
+    left_out += trim(report, set())
     lines = "".join(report.format()).rstrip("\n").split("\n")
     lines = [line if len(line) <= MAX_LINE else line[:MAX_LINE] + "..." for line in lines]
     if left_out:
         lines.insert(1, "  [%d frames in the middle are left out]" % left_out)
     return lines
+
+
+def shorten(error):
+    """Cuts the middle out of tracebacks so deep that reading their frames would take minutes; returns how many frames."""
+    removed = 0
+    for each in (error, error.__cause__, error.__context__):
+        frames = []
+        link = each.__traceback__ if each is not None else None
+        while link is not None:
+            frames.append(link)
+            link = link.tb_next
+        if len(frames) > MAX_DEPTH:
+            half = MAX_DEPTH // 2
+            frames[half - 1].tb_next = frames[-half]
+            removed += len(frames) - MAX_DEPTH
+    return removed
 
 
 def trim(report, seen):

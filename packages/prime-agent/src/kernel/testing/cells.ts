@@ -63,6 +63,18 @@ export const CELLS: readonly KernelCase[] = [
 		error: /^RecursionError/,
 		traceback: /^([^\n]*\n){3,70}[^\n]*$/,
 	}),
+	cells(
+		"A traceback of two hundred thousand frames is reported",
+		"import sys, types\nlink = None\nfor _ in range(200_000): link = types.TracebackType(link, sys._getframe(), 0, 3)\nraise ValueError('deep').with_traceback(link)",
+		{ error: "ValueError: deep", traceback: /frames in the middle are left out/ },
+	),
+	cells(
+		"A background task that calls sys.exit does not end the cell",
+		"import asyncio, sys\nasync def f(): sys.exit(3)\nt = asyncio.create_task(f())\nawait asyncio.sleep(0.05, 'went on')",
+		{
+			result: "'went on'",
+		},
+	),
 	cells("A syntax error names the line and runs nothing", "print('ran')\nx = = 1", {
 		error: /^SyntaxError/,
 		stdout: "",

@@ -46,6 +46,26 @@ export const LIFE: readonly KernelCase[] = [
 			expect(next.kernelRestarted).toBe(true);
 		},
 	},
+	...["x = 1", "import asyncio\nawait asyncio.sleep(0)"].map(
+		(first, mode): KernelCase => ({
+			title: `An alarm that rings after its cell does not harm the kernel ${mode === 0 ? "before" : "after"} a first await`,
+			run: async (bench) => {
+				await bench.run(first);
+				await bench.run(
+					"import signal\ndef ring(*_):\n    open('rung', 'w').close()\n    raise TimeoutError('rings late')\nsignal.signal(signal.SIGALRM, ring)\nkept = 'kept'\nsignal.setitimer(signal.ITIMER_REAL, 0.05);",
+				);
+				await until("it has rung", () => existsSync(`${bench.folder}/rung`));
+				check(await bench.run("kept"), { result: "'kept'", stderr: /TimeoutError: rings late/ });
+			},
+		}),
+	),
+	cells(
+		"An alarm that rings while a cell awaits is an error of the cell",
+		"import asyncio, signal\ndef ring(*_): raise TimeoutError('in time')\nsignal.signal(signal.SIGALRM, ring)\nsignal.setitimer(signal.ITIMER_REAL, 0.05)\nawait asyncio.sleep(600)",
+		{
+			error: "TimeoutError: in time",
+		},
+	),
 	{
 		title: "A pre-warmed kernel serves the first cell, and nothing says that it starts",
 		run: async (bench) => {

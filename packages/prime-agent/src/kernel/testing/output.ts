@@ -99,8 +99,8 @@ export const OUTPUT: readonly KernelCase[] = [
 	),
 	cells(
 		"A signal handler of the user's that prints does not block the kernel",
-		"import signal\nn = 0\ndef tell(*_):\n    global n\n    n += 1\n    print('tick')\nsignal.signal(signal.SIGALRM, tell)\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\nwhile n < 200: print('x' * 300)\nsignal.setitimer(signal.ITIMER_REAL, 0)",
-		{ stdout: /tick/ },
+		"import signal\nn = 0\ndef tell(*_):\n    global n\n    n += 1\n    print('tick' * 10000)\n    signal.setitimer(signal.ITIMER_REAL, 0.001)\nsignal.signal(signal.SIGALRM, tell)\nsignal.setitimer(signal.ITIMER_REAL, 0.001)\nwhile n < 60: print('x' * 40000)\nsignal.setitimer(signal.ITIMER_REAL, 0)\nn",
+		{ result: /^6\d$/ },
 	),
 	cells("Small output is whole", "print('x' * 30000)", { stdout: `${"x".repeat(30000)}\n` }),
 	cells("A line of a megabyte is cut in the middle only", "print('a' * 500_000 + 'b' * 500_000)", {

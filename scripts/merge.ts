@@ -116,12 +116,14 @@ function keep(isInside: (file: string) => boolean, home: Map<string, string>, ou
 	return {
 		name: "keep",
 		setup(setup) {
-			setup.onResolve({ filter: /.*/ }, ({ path, kind }) => {
+			setup.onResolve({ filter: /.*/ }, ({ path, kind, importer }) => {
 				const file = basename(path);
 				if (kind === "entry-point" || isInside(file)) return undefined;
 				if (home.has(file) && path.startsWith("./") && kind !== "dynamic-import")
 					return { path: file, namespace: "group" };
-				return { path, external: true };
+				// A chunk without sources holds esbuild's own functions, which do nothing by themselves.
+				const from = outputs.get(importer);
+				return { path, external: true, sideEffects: from === undefined || Object.keys(from.inputs).length > 0 };
 			});
 			setup.onLoad({ filter: /.*/, namespace: "group" }, ({ path }) => ({
 				contents: exportAll(path, outputs.get(path), `./${home.get(path)}.js`, unprefixNames),

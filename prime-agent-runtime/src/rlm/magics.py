@@ -7,7 +7,8 @@ import sys
 
 from rlm import ipython
 
-CAPTURE_BYTES = 64 << 20
+# a list of short lines takes several times the memory of its bytes
+CAPTURE_BYTES = 16 << 20
 CELL_MAGIC = re.compile(r"\s*%%(\w+)[ \t]*([^\n]*)(?:\n|$)")
 SHELLS = ("bash", "sh")
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { isRunning, until } from "./testing/bench.ts";
+import { HOST_PROGRAM } from "./testing/host.ts";
 
 const CELLS: readonly [string, string][] = [
 	["an idle kernel", "print('ready')"],
@@ -21,8 +22,8 @@ const CELLS: readonly [string, string][] = [
 describe.concurrent("a kernel whose owner is killed", () => {
 	it.each(CELLS)("leaves nothing behind: %s", async (_name, code) => {
 		const folder = await mkdtemp(join(tmpdir(), "kernel-orphan-"));
-		const program = join(import.meta.dirname, "testing", "host.ts");
-		const host = spawn(process.execPath, [program, folder, code, process.env.PRIME_AGENT_TEST_PYTHON ?? ""], {
+
+		const host = spawn(process.execPath, [HOST_PROGRAM, folder, code, process.env.PRIME_AGENT_TEST_PYTHON ?? ""], {
 			stdio: ["ignore", "pipe", "inherit"],
 		});
 		try {

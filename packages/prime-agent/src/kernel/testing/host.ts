@@ -1,14 +1,19 @@
-// A program that owns a kernel, for tests that kill it. Arguments: folder, cell, interpreter (may be empty).
 import { createKernel } from "../index.ts";
 
-const [folder = "", code = "", python = ""] = process.argv.slice(2);
-const kernel = createKernel({
-	cwd: folder,
-	env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
-	settings: python ? { python } : {},
-});
-await kernel.execute("x = 1");
-process.stdout.write(`kernel ${kernel.info()?.pid}\n`);
-await kernel.execute(code, { onChunk: ({ text }) => process.stdout.write(text) });
-// the test ends this program, not the end of its work
-await new Promise((resolve) => setTimeout(resolve, 600_000));
+/** A program that owns a kernel, for tests that kill it. Arguments: folder, cell, interpreter (may be empty). */
+export const HOST_PROGRAM: string = import.meta.filename;
+
+async function main([folder = "", code = "", python = ""]: readonly string[]): Promise<void> {
+	const kernel = createKernel({
+		cwd: folder,
+		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
+		settings: python ? { python } : {},
+	});
+	await kernel.execute("x = 1");
+	process.stdout.write(`kernel ${kernel.info()?.pid}\n`);
+	await kernel.execute(code, { onChunk: ({ text }) => process.stdout.write(text) });
+	// the test ends this program, not the end of its work
+	await new Promise((resolve) => setTimeout(resolve, 600_000));
+}
+
+if (process.argv[1] === HOST_PROGRAM) await main(process.argv.slice(2));

@@ -178,11 +178,17 @@ export class SessionLog {
 		if (kept) return kept;
 		const { offset, length } = this.#tree.placeOf(row);
 		try {
-			return JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
+			const entry = JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
+			return typeof entry.id === "string" ? entry : this.#complete(entry, row);
 		} catch {
 			// The head was sound and the rest is not: as good as a missing line.
 			return undefined;
 		}
+	}
+
+	/** An entry of an older version, with what reading gave it. */
+	#complete(entry: Entry, row: Row): Entry {
+		return { ...entry, id: this.#tree.idOf(row)!, parentId: this.#tree.parentIdOf(row) };
 	}
 
 	#keep(row: Row, entry: Entry): void {

@@ -20,6 +20,9 @@ const HEAD =
 /** A head fits in this many bytes unless names are unusually long; then the whole line is parsed. */
 const HEAD_BYTES = 320;
 
+/** Files of older versions are one line of talk: their entries have no ids, and each follows the one before it. */
+const FIRST_TREE_VERSION = 3;
+
 /** A line that could not be used; the session goes on without it. */
 export interface BrokenLine {
 	/** Number of the line in the file, from 1. */
@@ -99,12 +102,40 @@ class Reader implements SessionReading {
 		const found = parseLine(bytes, start, end);
 		if (typeof found === "string") this.broken.push({ line: this.#line, reason: found });
 		else if ("header" in found) this.header ??= found.header;
-		else {
-			const known = this.#mayRepeat ? this.tree.rowOf(found.id) : undefined;
-			if (known === undefined) this.tree.add(found, place, length);
-			else this.tree.replace(known, place, length);
-		}
+		else this.#addEntry(found, place, length);
 	}
+
+	#addEntry(found: FoundEntry, place: number, length: number): void {
+		const head = isWhole(found) ? found : this.#nameEntry(found);
+		if (!head) {
+			this.broken.push({ line: this.#line, reason: NO_ID });
+			return;
+		}
+		const known = this.#mayRepeat ? this.tree.rowOf(head.id) : undefined;
+		if (known === undefined) this.tree.add(head, place, length);
+		else this.tree.replace(known, place, length);
+	}
+
+	/** The head of an entry that lacks something: in an older version its id is the number of its line. */
+	#nameEntry({ type, customType, id, parentId }: FoundEntry): EntryHead | undefined {
+		const isLinear = (this.header?.version ?? FIRST_TREE_VERSION) < FIRST_TREE_VERSION;
+		if (id === undefined && !isLinear) return undefined;
+		return {
+			type,
+			customType,
+			id: id ?? this.#line.toString(16).padStart(HEX_DIGITS, "0"),
+			parentId: parentId ?? (isLinear && parentId === undefined ? this.tree.idOf(this.tree.leaf) : null),
+		};
+	}
+}
+
+const NO_ID = "it has no type or id";
+
+/** What a line says of its entry; older versions have neither id nor parent. */
+type FoundEntry = Pick<EntryHead, "type" | "customType"> & { readonly id?: string; readonly parentId?: string | null };
+
+function isWhole(found: FoundEntry): found is EntryHead {
+	return found.id !== undefined && found.parentId !== undefined;
 }
 
 /** The fast way for a line of the usual form; false when it has another one. */
@@ -148,7 +179,7 @@ function readHex(bytes: Buffer, at: number): number {
 	return bytes[at + HEX_DIGITS] === QUOTE ? value : -1;
 }
 
-function parseLine(bytes: Buffer, start: number, end: number): EntryHead | { header: SessionHeader } | string {
+function parseLine(bytes: Buffer, start: number, end: number): FoundEntry | { header: SessionHeader } | string {
 	if (bytes[end - 1] === CLOSE) {
 		const head = HEAD.exec(bytes.toString("latin1", start, Math.min(end, start + HEAD_BYTES)));
 		// Other bytes than ASCII in names would be misread here; such lines take the slow way.
@@ -165,12 +196,13 @@ function parseLine(bytes: Buffer, start: number, end: number): EntryHead | { hea
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return "it is not an object";
 	const entry = value as Record<string, unknown>;
 	if (entry.type === "session") return readHeader(entry) ?? "its header lacks an id or a folder";
-	if (typeof entry.type !== "string" || typeof entry.id !== "string") return "it has no type or id";
+	const { type, customType, id, parentId } = entry;
+	if (typeof type !== "string") return NO_ID;
 	return {
-		type: entry.type,
-		customType: typeof entry.customType === "string" ? entry.customType : undefined,
-		id: entry.id,
-		parentId: typeof entry.parentId === "string" ? entry.parentId : null,
+		type,
+		customType: typeof customType === "string" ? customType : undefined,
+		...(typeof id === "string" ? { id } : {}),
+		...(typeof parentId === "string" || parentId === null ? { parentId } : {}),
 	};
 }
 

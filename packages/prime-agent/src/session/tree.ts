@@ -90,6 +90,10 @@ export class EntryTree {
 		return this.#foreignIds.get(row) ?? this.#ids[row]!.toString(16).padStart(8, "0");
 	}
 
+	parentIdOf(row: Row): string | null {
+		return this.idOf(this.#parents[row]!);
+	}
+
 	/** The number of a kind, which is made if need be. */
 	kindNumber(kind: string): KindNumber {
 		const known = this.#kindNumbers.get(kind);

@@ -294,6 +294,14 @@ describe("refused credentials", () => {
 		expect(notices()).toEqual(["Run /login to update credentials."]);
 	});
 
+	test("that nobody gave are not marked", async () => {
+		const marked: unknown[] = [];
+		const port: AuthPort = { current: async () => undefined, markStale: async (...mark) => void marked.push(mark) };
+		const { bench, told } = open([refused, refused], { ports: [[AUTH, port]] });
+		await bench.say("go");
+		expect({ marked, told: told("auth_stale") }).toEqual({ marked: [], told: [] });
+	});
+
 	test("bring no second guidance where the error gives it", async () => {
 		const { ports } = keyring("a");
 		const hinted = fail("401 Unauthorized\n\nRun /login to update credentials.");

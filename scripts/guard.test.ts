@@ -40,12 +40,15 @@ it("the guard gives the tests a home and a folder for temporary files of their o
 	expect(await runGuarded(body)).toMatchObject({ code: 0 });
 });
 
-it("the guard fails a run in which a test left a process behind, and ends that process", async () => {
-	const body = "spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref();";
+it.each([
+	["its environment", "{ detached: true, stdio: 'ignore' }"],
+	["its folder", "{ detached: true, stdio: 'ignore', env: {}, cwd: tmpdir() }"],
+])("the guard fails a run in which a test left a process behind, known by %s, and ends it", async (_how, options) => {
+	const body = `spawn('/bin/sleep', ['1000'], ${options}).unref();`;
 	const { code, output } = await runGuarded(body);
 	expect(output).toContain("1 passed");
 	expect(code).toBe(1);
-	const pid = /a test left process (\d+) behind: sleep 1000/.exec(output)?.[1];
+	const pid = /a test left process (\d+) behind: \/bin\/sleep 1000/.exec(output)?.[1];
 	expect(pid).toBeDefined();
 	await waitFor(async () => (await readCommand(pid)) === "", "the process to be gone");
 });

@@ -1,10 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-
-/** The variable by which a process that a test left behind is recognised. */
-export const mark = "PRIME_AGENT_TEST_RUN";
 
 const graceMs = 5_000;
 
@@ -18,7 +15,6 @@ export default function guard(): () => Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), "pa-"));
 	const home = join(folder, "home");
 	mkdirSync(home, { mode: 0o700 });
-	process.env[mark] = folder;
 	process.env.HOME = home;
 	process.env.TMPDIR = folder;
 	for (const name of ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"]) {
@@ -34,20 +30,23 @@ export default function guard(): () => Promise<void> {
 	};
 }
 
-/** A process with the mark in its environment that is no part of the test runner. */
-export interface Leftover {
+/** A process of a test run that is no part of the test runner. */
+interface Leftover {
 	pid: number;
 	command: string;
 }
 
-/** The processes that carry the mark of a run, this one and its direct children, the runner's workers, excepted. */
-export function findLeftovers(folder: string): Leftover[] {
+/**
+ * The processes that work in the folder of a run or have it in their environment. This process and the runner's
+ * workers are excepted.
+ */
+function findLeftovers(folder: string): Leftover[] {
 	const pids = listProcesses();
 	return pids.flatMap((pid) => {
 		if (pid === process.pid) return [];
 		try {
-			const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-			if (!environment.includes(`${mark}=${folder}`)) return [];
+			const belongs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(folder) || isInside(pid, folder);
+			if (!belongs) return [];
 			const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
 			return command === "" || isWorker(pid, command) ? [] : [{ pid, command }];
 		} catch {
@@ -64,6 +63,10 @@ function listProcesses(): number[] {
 	} catch {
 		return [];
 	}
+}
+
+function isInside(pid: number, folder: string): boolean {
+	return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
 }
 
 function isWorker(pid: number, command: string): boolean {

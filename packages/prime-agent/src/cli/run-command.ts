@@ -144,6 +144,13 @@ async function chooseSession(
 			const open = { kind: "open" as const, file: saved.path };
 			if (request.cwd !== undefined) return { session: open, cwd };
 			const home = saved.header.cwd;
+			if (home === undefined) {
+				return {
+					session: open,
+					cwd,
+					note: `The session file does not tell its folder any more; it goes on in ${cwd}.`,
+				};
+			}
 			await checkFolder(home, "the session's folder", " Give another one with --cwd.");
 			if (resolve(home) === cwd) return { session: open, cwd };
 			return { session: open, cwd: home, note: `The session goes on in its own folder, ${home}.` };

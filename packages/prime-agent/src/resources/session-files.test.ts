@@ -51,6 +51,20 @@ it("reads a header that is longer than one read", async () => {
 	expect((await listSessions(folder))[0]?.header).toEqual({ id: A, timestamp: "t", cwd: "/x" });
 });
 
+it("lists a session whose first line a crash damaged", async () => {
+	const { folder, save, resolve } = await setUp();
+	const entry = '{"type":"message","id":"aaaaaaaa","parentId":null}\n';
+	const header = `${JSON.stringify({ type: "session", id: A, timestamp: "t", cwd: "/x" })}\n`;
+	const listed = async () => (await listSessions(folder)).map(({ header: { id, cwd } }) => ({ id, cwd }));
+	for (const before of ['{"type":"session","vers', '{"type":"session","vers\n', `${"\0".repeat(512)}\n`]) {
+		await save(A, { text: before + header + entry });
+		expect(await listed()).toEqual([{ id: A, cwd: "/x" }]);
+	}
+	await save(A, { text: `{"type":"session","vers\n${entry}` });
+	expect(await listed()).toEqual([{ id: A, cwd: undefined }]);
+	expect((await resolve("aaaa")).header.id).toBe(A);
+});
+
 it("finds the newest session of a folder, also through a link to it", async () => {
 	const { folder, cwd, root, save } = await setUp();
 	const path = await save(A, { age: 10 });

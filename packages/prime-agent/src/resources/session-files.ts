@@ -1,20 +1,17 @@
-import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isJsonObject } from "../platform/json-file.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
-import type { SessionHeader } from "../protocol/entry.ts";
+import { isProjectFolder, moveOlderSessions } from "./older-sessions.ts";
+import { readHead, type SessionHead } from "./session-header.ts";
 
-/** A saved session, as its first line tells it. */
+/** A saved session, as its beginning tells it. */
 export interface SessionFile {
 	readonly path: string;
-	readonly header: Pick<SessionHeader, "id" | "timestamp" | "cwd">;
+	readonly header: SessionHead;
 	/** When the file was last written, in milliseconds since 1970. */
 	readonly modified: number;
 }
-
-/** A first line longer than this is not one of ours. */
-const HEAD_LIMIT = 64 * 1024;
-const HEAD_STEP = 4 * 1024;
 
 /** The folder of saved sessions: the flag, the environment, the settings, then the agent folder's own. */
 export function sessionFolder(options: {
@@ -30,12 +27,15 @@ export function sessionFolder(options: {
 	return options.settings ?? join(options.agentFolder, "sessions");
 }
 
-/** All sessions of a folder, newest first. Reads only their heads; files that are no sessions are left out. */
+/**
+ * All sessions of a folder, newest first. Reads only their heads; files that are no sessions are left out. Sessions
+ * that older versions kept in a folder per project are moved here first.
+ */
 export async function listSessions(folder: string): Promise<readonly SessionFile[]> {
 	const paths = await listNewest(folder);
 	const sessions: SessionFile[] = [];
 	for (const { path, modified } of paths) {
-		const header = await readHeader(path);
+		const header = await readHead(path);
 		if (header) sessions.push({ path, header, modified });
 	}
 	return sessions;
@@ -45,31 +45,36 @@ export async function listSessions(folder: string): Promise<readonly SessionFile
 export async function findNewest(folder: string, cwd: string): Promise<SessionFile | undefined> {
 	const wanted = await realPathOf(cwd);
 	for (const { path, modified } of await listNewest(folder)) {
-		const header = await readHeader(path);
-		if (header && (await realPathOf(header.cwd)) === wanted) return { path, header, modified };
+		const header = await readHead(path);
+		if (header?.cwd !== undefined && (await realPathOf(header.cwd)) === wanted) return { path, header, modified };
 	}
 	return undefined;
 }
 
 /** The session of a file, or undefined where there is no file or it does not begin like a session. */
 export async function readSession(path: string): Promise<SessionFile | undefined> {
-	const header = await readHeader(path);
+	const header = await readHead(path);
 	return header && { path, header, modified: (await stat(path)).mtimeMs };
 }
 
 async function listNewest(folder: string): Promise<{ path: string; modified: number }[]> {
-	let names: string[];
+	const older = (await readFolder(folder)).filter((entry) => entry.isDirectory() && isProjectFolder(entry.name));
+	const stayed: string[] = [];
+	for (const { name } of older) stayed.push(...(await moveOlderSessions(folder, name)));
+	const names = (await readFolder(folder)).map((entry) => entry.name).filter((name) => name.endsWith(".jsonl"));
+	const paths = [...names.map((name) => join(folder, name)), ...stayed];
+	const files = await Promise.all(paths.map(readTime));
+	return files.filter((file) => file !== undefined).sort((a, b) => b.modified - a.modified);
+}
+
+async function readFolder(folder: string): Promise<Dirent[]> {
 	try {
-		names = await readdir(folder);
+		return await readdir(folder, { withFileTypes: true });
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code;
 		if (code === "ENOENT") return [];
 		throw new Error(`The sessions in ${folder} cannot be listed (${code ?? String(error)}).`, { cause: error });
 	}
-	const files = await Promise.all(
-		names.filter((name) => name.endsWith(".jsonl")).map((name) => readTime(join(folder, name))),
-	);
-	return files.filter((file) => file !== undefined).sort((a, b) => b.modified - a.modified);
 }
 
 async function readTime(path: string): Promise<{ path: string; modified: number } | undefined> {
@@ -79,40 +84,6 @@ async function readTime(path: string): Promise<{ path: string; modified: number 
 		// Gone or out of reach since the folder was read: then it is no session to offer.
 		return undefined;
 	}
-}
-
-async function readHeader(path: string): Promise<SessionFile["header"] | undefined> {
-	let file: FileHandle | undefined;
-	try {
-		file = await open(path, "r");
-		const line = await readFirstLine(file);
-		return line === undefined ? undefined : parseHeader(line);
-	} catch {
-		// What cannot be read or parsed is no session; it must not hide the others.
-		return undefined;
-	} finally {
-		await file?.close();
-	}
-}
-
-async function readFirstLine(file: FileHandle): Promise<string | undefined> {
-	const buffer = Buffer.alloc(HEAD_LIMIT);
-	for (let length = 0; length < HEAD_LIMIT; ) {
-		const { bytesRead } = await file.read(buffer, length, Math.min(HEAD_STEP, HEAD_LIMIT - length), length);
-		const end = buffer.subarray(length, length + bytesRead).indexOf(10);
-		if (end >= 0) return buffer.toString("utf8", 0, length + end);
-		if (bytesRead === 0) return buffer.toString("utf8", 0, length);
-		length += bytesRead;
-	}
-	return undefined;
-}
-
-function parseHeader(line: string): SessionFile["header"] | undefined {
-	const value: unknown = JSON.parse(line);
-	if (!isJsonObject(value) || value.type !== "session") return undefined;
-	const { id, timestamp, cwd } = value;
-	if (typeof id !== "string" || typeof cwd !== "string" || typeof timestamp !== "string") return undefined;
-	return { id, timestamp, cwd };
 }
 
 async function realPathOf(path: string): Promise<string> {

@@ -30,7 +30,7 @@ export async function resolveSession(
 		throw notFound(selector, undefined);
 	}
 	const all = await listSessions(folder);
-	const local = all.filter((session) => resolve(session.header.cwd) === resolve(cwd));
+	const local = all.filter(({ header }) => header.cwd !== undefined && resolve(header.cwd) === resolve(cwd));
 	const wanted = normalize(selector);
 	for (const isMatch of [isExact, isPart]) {
 		for (const sessions of [local, all]) {
@@ -62,7 +62,9 @@ function notFound(selector: string, suggestion: string | undefined): SessionSele
 }
 
 function ambiguous(selector: string, matches: readonly SessionFile[]): SessionSelectorError {
-	const list = matches.map((session) => `  ${session.header.id}  ${session.header.cwd}`).join("\n");
+	const list = matches
+		.map((session) => `  ${session.header.id}  ${session.header.cwd ?? "(folder unknown)"}`)
+		.join("\n");
 	return new SessionSelectorError(
 		"ambiguous",
 		`'${selector}' matches ${matches.length} sessions. Give more of the id:\n${list}`,

@@ -46,26 +46,35 @@ run_python() {
 		"${PRIME_AGENT_TEST_PYTHON:-python3}" -m unittest discover -s "$root/prime-agent-runtime/tests"
 }
 
-make_and_build() {
-	make_ready
-	for main in "$root"/packages/*/src/main.ts; do
-		[ -e "$main" ] || continue
+build_bundles() {
+	code=0
+	for main in packages/*/src/main.ts; do
 		package=${main%/src/main.ts}
 		package=${package##*/}
-		bundle_ready "$package" || build_bundle "$package"
+		bundle_ready "$package" || "$node" --disable-warning=ExperimentalWarning scripts/build.ts "$package" || code=1
 	done
+	return $code
 }
 
+# What ends before the tally has still to close with the line that everyone reads.
+finish() {
+	[ -z "$results" ] || rm -rf "$results"
+	[ -n "$tallied" ] || echo "0 passed, 1 failed"
+}
+results='' tallied=''
+trap finish EXIT
+
 if { [ -d "$state" ] || mkdir -p "$state"; } 2>>/dev/null; then bring_packages; fi
-under_lock make_and_build
+under_lock make_ready
 PATH=$(dirname "$node"):$root/node_modules/.bin:$PATH
 results=$(mktemp -d)
-trap 'rm -rf "$results"' EXIT
 cd "$root" || exit 1
 
+run check:build build_bundles
 if [ $# = 0 ]; then
 	for check in format types imports unused size; do run "check:$check" npm run --silent "check:$check"; done
 	[ ! -d prime-agent-runtime/tests ] || run unittest run_python
 fi
 run vitest vitest run --reporter=default --reporter=json --outputFile.json="$results/vitest.json" "$@"
+tallied=yes
 "$node" --disable-warning=ExperimentalWarning scripts/tally.ts "$results"

@@ -29,7 +29,7 @@ describe("./test.sh", () => {
 	it("sums checks, vitest and unittest in its last line", async () => {
 		await using clone = await makeTested(passing, skipped);
 		const { code, stdout } = await runTests(clone);
-		expect(lastLine(stdout)).toBe("7 passed, 0 failed, 2 skipped");
+		expect(lastLine(stdout)).toBe("8 passed, 0 failed, 2 skipped");
 		expect(stdout).toContain("left out: needs something\n");
 		expect(code).toBe(0);
 	});
@@ -37,7 +37,7 @@ describe("./test.sh", () => {
 	it("fails and names what failed when a test fails", async () => {
 		await using clone = await makeTested(passing, failing);
 		const { code, stdout } = await runTests(clone);
-		expect(lastLine(stdout)).toBe("7 passed, 1 failed, 1 skipped");
+		expect(lastLine(stdout)).toBe("8 passed, 1 failed, 1 skipped");
 		expect(stdout).toContain("failed: fails here\n");
 		expect(code).toBe(1);
 	});
@@ -46,7 +46,7 @@ describe("./test.sh", () => {
 		await using clone = await makeTested(passing);
 		await clone.set("check-fails", true);
 		const { code, stdout } = await runTests(clone);
-		expect(lastLine(stdout)).toBe("2 passed, 5 failed, 1 skipped");
+		expect(lastLine(stdout)).toBe("3 passed, 5 failed, 1 skipped");
 		expect(stdout).toContain("failed: check:types\n");
 		expect(code).toBe(1);
 	});
@@ -54,14 +54,32 @@ describe("./test.sh", () => {
 	it("runs only the matching test files when a pattern is given", async () => {
 		await using clone = await makeTested(passing);
 		const { code, stdout } = await runTests(clone, "some");
-		expect(lastLine(stdout)).toBe("1 passed, 0 failed");
+		expect(lastLine(stdout)).toBe("2 passed, 0 failed");
 		expect(code).toBe(0);
 	});
 
-	it("fails when nothing ran", async () => {
+	it("fails when no test ran", async () => {
 		await using clone = await makeTested(passing);
 		const { code, stdout } = await runTests(clone, "no-such-file");
-		expect(lastLine(stdout)).toMatch(/^0 passed, \d failed$/);
+		expect(lastLine(stdout)).toBe("1 passed, 1 failed");
+		expect(code).toBe(1);
+	});
+
+	it("counts a bundle that cannot be built as a failure and goes on", async () => {
+		await using clone = await makeTested(passing);
+		await clone.write("packages/prime-agent/src/main.ts", "const = ;\n");
+		const { code, stdout } = await runTests(clone, "some");
+		expect(lastLine(stdout)).toBe("1 passed, 1 failed");
+		expect(stdout).toContain("failed: check:build\n");
+		expect(code).toBe(1);
+	});
+
+	it("closes with a failure when the set-up fails", async () => {
+		await using clone = await makeTested(passing);
+		await clone.set("npm-fails", true);
+		const { code, stdout, stderr } = await runTests(clone);
+		expect(stdout).toBe("0 passed, 1 failed\n");
+		expect(stderr).toContain("npm ci");
 		expect(code).toBe(1);
 	});
 

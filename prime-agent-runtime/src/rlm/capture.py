@@ -15,6 +15,7 @@ NOTHING = bytes(4)
 # what a background job may write: this much at each tick, and this much in all before its output is thrown away
 JOB_TICK_S = 0.1
 JOB_TOTAL_BYTES = 1 << 20
+JOB_SILENCED = b"\n[a background job wrote more than 1 MB: what else it writes is thrown away]\n"
 # Linux only; a larger pipe means fewer switches between writer and reader
 F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 
@@ -108,6 +109,10 @@ class Capture:
             now = time.monotonic()
             waits = [at - now for at in (self.output.due, next_jobs if self.jobs else None) if at is not None]
             ready = self.ready.poll(max(0.0, min(waits)) * 1000 if waits else None)
+            is_low = any(fd in self.sources for fd, _ in ready)
+            if is_low and self.output.cell is None:
+                # nobody waits for this: a background flood gets only so much of the processor
+                time.sleep(JOB_TICK_S)
             with self.output.lock:
                 if any(fd == self.wake_read for fd, _ in ready):
                     read_some(self.wake_read)
@@ -131,3 +136,5 @@ class Capture:
             elif data and job[1] < JOB_TOTAL_BYTES:
                 job[1] += len(data)
                 self.output.add(job[0], data)
+                if job[1] >= JOB_TOTAL_BYTES:
+                    self.output.add(job[0], JOB_SILENCED)

@@ -60,11 +60,12 @@ class Output:
 
     def open_spill(self, name):
         if self.folder is None:
-            # imported late: most kernels need no file
-            import tempfile
-
-            self.folder = tempfile.mkdtemp(prefix="prime-agent-kernel-")
-            self.note_folder(self.folder)
+            # not tempfile: a signal handler may print while that module is being imported
+            base = os.environ.get("TMPDIR") or "/tmp"
+            folder = os.path.join(base, "prime-agent-kernel-" + os.urandom(8).hex())
+            os.mkdir(folder, 0o700)
+            self.note_folder(folder)
+            self.folder = folder
         self.spills += 1
         path = os.path.join(self.folder, "output-%d-%s.txt" % (self.spills, name))
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path
@@ -161,6 +162,7 @@ class Output:
             self.send_live()
             self.due = None
             self.live = {name: Live() for name in NAMES}
+            self.cell = None
             stdout, dropped_out = self.keepers["stdout"].take()
             stderr, dropped_err = self.keepers["stderr"].take()
             return stdout, stderr, dropped_out + dropped_err

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -90,6 +90,17 @@ describe("a kernel without a fit interpreter", () => {
 		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: old })).toBe(
 			`The Python kernel cannot start.\nTried:\n  ${old}: is Python 3.6; 3.10 or newer is needed\nInstall Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.`,
 		);
+	});
+
+	it("tries an unfit interpreter only once, until it changes", async () => {
+		const script = "#!/bin/sh\necho x >> \"$0.runs\"\necho 'is too old' >&2\nexit 64\n";
+		const python = await plant("once/python3", script);
+		await complaint({ PRIME_AGENT_KERNEL_PYTHON: python });
+		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: python })).toContain("is too old");
+		expect(await readFile(`${python}.runs`, "utf8")).toBe("x\n");
+		await utimes(python, 1, 1);
+		await complaint({ PRIME_AGENT_KERNEL_PYTHON: python });
+		expect(await readFile(`${python}.runs`, "utf8")).toBe("x\nx\n");
 	});
 
 	it("says that an interpreter is not there", async () => {

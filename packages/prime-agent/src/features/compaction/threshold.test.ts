@@ -88,6 +88,41 @@ test("a summary that fails leaves the context as it was, is reported, and is not
 	expect(bench.model.remaining).toBe(0);
 });
 
+test("pauses after failures are short again once a summary has succeeded", async () => {
+	const no = fail("400 no");
+	const pause = [cell(FULL), cell(FULL), cell(FULL)];
+	const bench = open([
+		cell(),
+		cell(FULL),
+		no,
+		...pause,
+		notes(),
+		cell(),
+		cell(FULL),
+		no,
+		...pause,
+		notes(),
+		text("done"),
+	]);
+	await bench.say("go");
+	expect(entries(bench)).toHaveLength(2);
+	expect(bench.model.remaining).toBe(0);
+});
+
+test("a summary without a word is a failed one", async () => {
+	const bench = open([cell(), cell(FULL), notes(""), text("done")]);
+	await bench.say("go");
+	expect(entries(bench)).toEqual([]);
+	expect(notices(bench)).toEqual(["The conversation could not be compacted: The model gave no summary."]);
+});
+
+test("with retries switched off a summary is asked for once", async () => {
+	const settings = { "compaction.keepRecentTokens": 20, "retry.enabled": false };
+	const bench = open([cell(), cell(FULL), fail("503 unavailable"), text("done")], { settings });
+	await bench.say("go");
+	expect(notices(bench)).toEqual(["The conversation could not be compacted: 503 unavailable"]);
+});
+
 test("a summary that fails for a moment is asked for again, and one that is too long with less", async () => {
 	const bench = open([cell(), cell(FULL), fail("503 unavailable"), fail(TOO_LONG), notes(), text("done")]);
 	Object.assign(bench.model.model, { contextWindow: 8_000 });

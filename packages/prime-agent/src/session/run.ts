@@ -136,7 +136,11 @@ export class Runner {
 		run.messages.push(turn.message, ...turn.toolResults);
 		run.outcome = outcomeOf(turn, signal);
 		this.#end(run.steered.splice(0), run.outcome);
-		return this.#next(turn, before, signal);
+		const next = await this.#next(turn, before, signal);
+		// Stopped between two turns: the model had not finished.
+		if (signal.aborted && run.outcome === COMPLETED && turn.toolResults.length > 0)
+			run.outcome = { stage: "cancelled" };
+		return next;
 	}
 
 	/** Takes an action and lets the gates see it; undefined when they refuse it. */

@@ -1,5 +1,6 @@
-import { fail } from "@prime-agent/testkit";
+import { fail, reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
+import { abortRun } from "../../protocol/session-operations.ts";
 import { asked, cell, entries, FULL, notes, notices, open, SMALL, TOO_LONG, text, told } from "./testing/bench.ts";
 
 test("a context above its threshold is compacted between two turns, and the run goes on to its end", async () => {
@@ -121,6 +122,18 @@ test("with retries switched off a summary is asked for once", async () => {
 	const bench = open([cell(), cell(FULL), fail("503 unavailable"), text("done")], { settings });
 	await bench.say("go");
 	expect(notices(bench)).toEqual(["The conversation could not be compacted: 503 unavailable"]);
+});
+
+test("stopping the run while a summary is written ends the run and leaves the context as it was", async () => {
+	const bench = open([cell(), cell(FULL), reply({ text: "x", silence: "before-headers" }), text("back")]);
+	const said = bench.say("go");
+	await bench.model.waitForCalls(3);
+	await bench.session.call(abortRun.name, {}, "client");
+	expect(await said).toMatchObject({ stage: "cancelled" });
+	expect(told(bench, "compaction_end")).toMatchObject([{ reason: "threshold", aborted: true }]);
+	expect(notices(bench)).toEqual([]);
+	await bench.say("go on");
+	expect(asked(bench, 3).slice(0, 2)).toEqual(["go", "toolCall"]);
 });
 
 test("a summary that fails for a moment is asked for again, and one that is too long with less", async () => {

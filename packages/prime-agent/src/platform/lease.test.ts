@@ -71,3 +71,16 @@ test("giving back a lease leaves alone what somebody else put in its place", () 
 	lease.release();
 	expect(readFileSync(join(dir, "s.json"), "utf8")).toBe("another");
 });
+
+test("drafts that killed processes left are removed, those of living ones and of other leases stay", async () => {
+	const dir = folder();
+	const { child } = await takeElsewhere(dir, "t");
+	child.kill("SIGKILL");
+	await once(child, "exit");
+	const others = [`s.json.${process.ppid}.draft`, `u.json.${child.pid}.draft`, "s.json.notes"];
+	for (const name of [...others, `s.json.${child.pid}.draft`, `s.json.takeover.${child.pid}.draft`]) {
+		writeFileSync(join(dir, name), "{}");
+	}
+	acquireLease(dir, "s").release();
+	expect(readdirSync(dir).sort()).toEqual([...others, "t.json"].sort());
+});

@@ -1,4 +1,14 @@
-import { closeSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+	closeSync,
+	linkSync,
+	mkdirSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	unlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { identifyProcess, isAlive, type ProcessIdentity } from "./identity.ts";
 
@@ -37,6 +47,7 @@ export function acquireLease(folder: string, sessionId: string): Lease {
 	const record = JSON.stringify(mine);
 	mkdirSync(folder, { recursive: true, mode: 0o700 });
 	if (!createWhole(file, record)) takeOver(file, record, sessionId);
+	removeOldDrafts(folder, `${sessionId}.json.`);
 	return {
 		release: () => {
 			// A lease that somebody else has by now is not ours to remove.
@@ -57,6 +68,15 @@ function createWhole(file: string, content: string): boolean {
 		throw error;
 	} finally {
 		unlinkSync(draft);
+	}
+}
+
+/** A process that was killed while it took a lease left its draft. */
+function removeOldDrafts(folder: string, prefix: string): void {
+	for (const name of readdirSync(folder)) {
+		if (!name.startsWith(prefix) || !name.endsWith(".draft")) continue;
+		const pid = Number(/\.(\d+)\.draft$/.exec(name)?.[1]);
+		if (!isAlive({ pid, startTicks: null, bootId: null })) rmSync(join(folder, name), { force: true });
 	}
 }
 

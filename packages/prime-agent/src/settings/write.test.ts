@@ -5,7 +5,18 @@ import { expect, it, onTestFinished } from "vitest";
 import { acquireLease } from "../platform/lease.ts";
 import { writeSettings } from "./write.ts";
 
-const WRITER = resolve(import.meta.dirname, "testing", "writer.ts");
+/** A process that writes `count` settings one after the other and says each one that is written. */
+const WRITER = `
+import { writeSettings } from ${JSON.stringify(resolve(import.meta.dirname, "write.ts"))};
+const [path, prefix, count] = process.argv.slice(1);
+for (let index = 0; index < Number(count); index++) {
+	await writeSettings(path, { [prefix + ".n" + index]: index });
+	process.stdout.write(index + "\\n");
+}`;
+const writerArguments = (path: string, prefix: string, count: number) => [
+	...["--disable-warning=ExperimentalWarning", "--input-type=module", "-e", WRITER],
+	...[path, prefix, String(count)],
+];
 
 async function setUp(content?: string) {
 	const home = await tempHome();
@@ -82,7 +93,7 @@ it("takes no prototype from a path", async () => {
 it("loses nothing when three processes write the same file at once, which does not exist yet", async () => {
 	const { path, read } = await setUp();
 	const names = ["a", "b", "c"];
-	const results = await Promise.all(names.map((name) => runProcess(process.execPath, [WRITER, path, name, "20"])));
+	const results = await Promise.all(names.map((name) => runProcess(process.execPath, writerArguments(path, name, 20))));
 	for (const result of results) expect(result).toMatchObject({ code: 0 });
 	const all = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`n${index}`, index]));
 	expect(await read()).toEqual({ a: all, b: all, c: all });
@@ -91,7 +102,7 @@ it("loses nothing when three processes write the same file at once, which does n
 it("has every setting that was said to be written when a process is killed in the middle of it", async () => {
 	const { path, read, folder } = await setUp('{"mine":true}');
 	for (let round = 0; round < 8; round++) {
-		const writer = startProcess(process.execPath, [WRITER, path, `r${round}`, "100000"]);
+		const writer = startProcess(process.execPath, writerArguments(path, `r${round}`, 100_000));
 		await writer.waitForOutput(new RegExp(`^${round * 3}$`, "m"));
 		writer.kill("SIGKILL");
 		const { stdout } = await writer.done;

@@ -16,7 +16,7 @@ import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "../platform/lease.ts";
 
 /** Settings could not be written; the file is as it was. */
-export class SettingsError extends Error {
+class SettingsError extends Error {
 	override name = "SettingsError";
 	/** `broken`: the file holds no settings; `busy`: another process does not let go of it; `failed`: the disk. */
 	readonly code: "broken" | "busy" | "failed";
@@ -30,7 +30,7 @@ export class SettingsError extends Error {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Changes to make, by dotted path; undefined removes a setting. */
-export type SettingsChanges = Readonly<Record<string, unknown>>;
+type SettingsChanges = Readonly<Record<string, unknown>>;
 
 const LOCK = "settings.lock";
 const WAIT_MS = 10_000;

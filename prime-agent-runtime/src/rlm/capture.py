@@ -53,6 +53,7 @@ class Capture:
             os.close(write_end)
             self.sources[move_high(read_end)] = name
         self.jobs = {}
+        self.next_jobs = 0.0
         self.wake_read, self.wake_write = map(move_high, make_pipe(1 << 12))
         os.set_blocking(self.wake_write, False)
         self.poll = select.poll()
@@ -104,28 +105,29 @@ class Capture:
                 self.output.add(self.sources[fd], data)
 
     def run(self):
-        next_jobs = 0.0
         while True:
             now = time.monotonic()
-            waits = [at - now for at in (self.output.due, next_jobs if self.jobs else None) if at is not None]
-            ready = self.ready.poll(max(0.0, min(waits)) * 1000 if waits else None)
-            is_low = any(fd in self.sources for fd, _ in ready)
-            if is_low and self.output.cell is None:
+            waits = [at - now for at in (self.output.due, self.next_jobs if self.jobs else None) if at is not None]
+            ready = [fd for fd, _ in self.ready.poll(max(0.0, min(waits)) * 1000 if waits else None)]
+            if self.output.cell is None and any(fd in self.sources for fd in ready):
                 # nobody waits for this: a background flood gets only so much of the processor
                 time.sleep(JOB_TICK_S)
-            with self.output.lock:
-                if any(fd == self.wake_read for fd, _ in ready):
-                    read_some(self.wake_read)
-                self.output.catch_up()
-                now = time.monotonic()
-                if self.jobs and now >= next_jobs:
-                    self.read_jobs()
-                    next_jobs = now + JOB_TICK_S
-                if self.output.due is not None and now >= self.output.due:
-                    self.output.send_live()
-                    if self.output.queue and self.output.due is None:
-                        # written while the rest was being sent
-                        self.output.due = now
+            if self.wake_read in ready:
+                read_some(self.wake_read)
+            self.output.exclusively(self.tick)
+
+    def tick(self):
+        """Takes in what is there and sends what is due."""
+        self.output.catch_up()
+        now = time.monotonic()
+        if self.jobs and now >= self.next_jobs:
+            self.read_jobs()
+            self.next_jobs = now + JOB_TICK_S
+        if self.output.due is not None and now >= self.output.due:
+            self.output.send_live()
+            if self.output.queue and self.output.due is None:
+                # written while the rest was being sent
+                self.output.due = now
 
     def read_jobs(self):
         for fd, job in list(self.jobs.items()):

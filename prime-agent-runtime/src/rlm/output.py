@@ -31,14 +31,13 @@ class Live:
 
 
 class Output:
-    """Collects both streams. Every call holds `interrupts`, so that an interrupt never tears the state.
-
-    The lock can be taken again by its owner: a signal handler or a finaliser of the user's may print meanwhile.
-    """
+    """Collects both streams. All work on its state goes through `exclusively`."""
 
     def __init__(self, wire, lock, interrupts, limit, spill_limit, note_folder):
         self.wire = wire
+        # one that its owner can take again
         self.lock = lock
+        self.inside = False
         self.interrupts = interrupts
         self.note_folder = note_folder
         self.folder = None
@@ -70,16 +69,29 @@ class Output:
         path = os.path.join(self.folder, "output-%d-%s.txt" % (self.spills, name))
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path
 
+    def exclusively(self, action):
+        """Runs `action` with the state to itself: no other thread, and no interrupt that would tear it.
+
+        A signal handler or finaliser of the user's may print in the middle of it: then nothing happens here and now,
+        what it printed is in the queue.
+        """
+        with self.interrupts, self.lock:
+            if self.inside:
+                return None
+            self.inside = True
+            try:
+                return action()
+            finally:
+                self.inside = False
+
     def write(self, name, data):
         """Adds bytes that the running code wrote."""
         if self.has_low():
-            with self.interrupts, self.lock:
-                self.catch_up()
+            self.exclusively(self.catch_up)
         self.queue.append((name, data))
         self.queued += len(data)
         if self.queued >= BATCH_BYTES:
-            with self.interrupts, self.lock:
-                self.take_queued()
+            self.exclusively(self.take_queued)
         elif self.due is None:
             self.due = time.monotonic() + LIVE_S
             self.wake()
@@ -103,7 +115,7 @@ class Output:
             self.add(name, b"".join(pieces))
 
     def add(self, name, data):
-        """Takes in bytes; the lock is held."""
+        """Takes in bytes; called inside `exclusively`, as all below."""
         cleaned = self.cleaners[name].feed(data)
         if cleaned:
             self.keepers[name].add(cleaned)
@@ -126,7 +138,7 @@ class Output:
             self.wake()
 
     def send_live(self):
-        """Sends what is due; called with the lock held."""
+        """Sends what is due."""
         self.due = None
         if self.wire.backlog() > BACKLOG:
             self.due = time.monotonic() + LIVE_SLOW_S
@@ -147,25 +159,26 @@ class Output:
 
     def begin(self, cell):
         """What comes from now on is live output of this cell; what came since the last one is shown with it."""
-        with self.interrupts, self.lock:
-            self.cell = cell
+        self.cell = cell
 
     def take(self):
         """Ends a cell's share: `(stdout, stderr, dropped bytes)`."""
-        with self.interrupts, self.lock:
-            self.catch_up()
-            for name in NAMES:
-                rest = self.cleaners[name].finish()
-                if rest:
-                    self.keepers[name].add(rest)
-                    self.note_live(name, rest)
-            self.send_live()
-            self.due = None
-            self.live = {name: Live() for name in NAMES}
-            self.cell = None
-            stdout, dropped_out = self.keepers["stdout"].take()
-            stderr, dropped_err = self.keepers["stderr"].take()
-            return stdout, stderr, dropped_out + dropped_err
+        return self.exclusively(self.take_all)
+
+    def take_all(self):
+        self.catch_up()
+        for name in NAMES:
+            rest = self.cleaners[name].finish()
+            if rest:
+                self.keepers[name].add(rest)
+                self.note_live(name, rest)
+        self.send_live()
+        self.due = None
+        self.live = {name: Live() for name in NAMES}
+        self.cell = None
+        stdout, dropped_out = self.keepers["stdout"].take()
+        stderr, dropped_err = self.keepers["stderr"].take()
+        return stdout, stderr, dropped_out + dropped_err
 
 
 def is_whole(data):

@@ -3,9 +3,10 @@
 import fcntl
 import os
 import select
-import termios
 import threading
 import time
+from fcntl import ioctl
+from termios import FIONREAD
 
 from rlm.descriptors import move_high
 
@@ -52,6 +53,7 @@ class Capture:
             os.dup2(write_end, fd, inheritable=True)
             os.close(write_end)
             self.sources[move_high(read_end)] = name
+        self.out, self.err = self.sources
         self.jobs = {}
         self.next_jobs = 0.0
         self.wake_read, self.wake_write = map(move_high, make_pipe(1 << 12))
@@ -93,7 +95,7 @@ class Capture:
 
     def has_low(self):
         # asked at each write and from any thread, so without the lock and without the shared poll object
-        return any(fcntl.ioctl(fd, termios.FIONREAD, NOTHING) != NOTHING for fd in self.sources)
+        return ioctl(self.out, FIONREAD, NOTHING) != NOTHING or ioctl(self.err, FIONREAD, NOTHING) != NOTHING
 
     def read_low(self):
         """Takes in what descriptors 1 and 2 hold; bounded, since a background writer may never stop."""

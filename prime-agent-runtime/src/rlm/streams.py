@@ -90,6 +90,8 @@ class Stdout(io.TextIOBase):
     def __init__(self, name, fd, output):
         self.name = "<%s>" % name
         self.mode = "w"
+        self.stream = name
+        self.output = output
         self.buffer = Raw(name, fd, output)
 
     def writable(self):
@@ -104,8 +106,11 @@ class Stdout(io.TextIOBase):
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError("write() argument must be str, not " + type(text).__name__)
-        if text:
-            self.buffer.write(text.encode("utf-8", "backslashreplace"))
+        data = text.encode("utf-8", "backslashreplace")
+        if self.output.forked:
+            self.buffer.write(data)
+        elif data:
+            self.output.write(self.stream, data)
         return len(text)
 
     def reconfigure(self, **_options):

@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@prime-agent/loop";
 import { expect, test } from "vitest";
-import { cutMiddle, serialize } from "./serialize.ts";
+import { cutMiddle } from "../../lib/text.ts";
+import { serialize } from "./serialize.ts";
 
 const messages = [
 	{
@@ -33,7 +34,7 @@ test("a long result is cut in its middle and the whole stays below its limit", (
 	const long = { role: "toolResult", toolCallId: "a", content: [{ type: "text", text: `b${"x".repeat(9_000)}e` }] };
 	const one = serialize([long] as unknown as AgentMessage[], 100_000);
 	expect(one.length).toBeLessThan(2_100);
-	expect(one).toMatch(/^\[result\]\nbx+\n\[\.\.\. \d+ characters left out \.\.\.\]\nx+e$/);
+	expect(one).toMatch(/^\[result\]\nbx+\n\[… \d+ characters cut …\]\nx+e$/);
 	const many = Array.from({ length: 50 }, () => long) as unknown as AgentMessage[];
 	expect(serialize(many, 10_000).length).toBeLessThanOrEqual(10_020);
 });

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@prime-agent/loop";
+import { cutMiddle } from "../../lib/text.ts";
 
 /** Most characters of one part that a summary needs to see: what people say counts more than what tools print. */
 const LIMITS = { said: 8_000, call: 2_000, result: 2_000 };
@@ -9,15 +10,6 @@ const LIMITS = { said: 8_000, call: 2_000, result: 2_000 };
  */
 export function serialize(messages: readonly AgentMessage[], limit: number): string {
 	return cutMiddle(messages.flatMap(describe).join("\n\n"), limit);
-}
-
-/** Keeps the beginning and the end of a text and says how much is missing. */
-export function cutMiddle(text: string, limit: number): string {
-	if (text.length <= limit) return text;
-	const half = Math.max(0, Math.floor(limit / 2) - 20);
-	const missing = text.length - 2 * half;
-	// A cut through a character leaves half of it, which no server takes.
-	return `${text.slice(0, half)}\n[... ${missing} characters left out ...]\n${text.slice(text.length - half)}`.toWellFormed();
 }
 
 function describe(message: AgentMessage): string[] {

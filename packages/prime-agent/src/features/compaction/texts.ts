@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@prime-agent/loop";
+import { cutMiddle } from "../../lib/text.ts";
 import type { FileList } from "./files.ts";
-import { cutMiddle } from "./serialize.ts";
 
 /** Tells the model how to summarise. */
 export const SUMMARY_PROMPT = `You write the notes from which a coding and research agent continues its work: the conversation before them will be gone, only your notes and the newest messages remain. The agent's Python variables and all files stay.

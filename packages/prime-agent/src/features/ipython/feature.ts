@@ -1,9 +1,10 @@
 import { obj, type Static, str } from "@earendil-works/pi-schema";
 import type { AgentTool } from "@prime-agent/loop";
+import { cutMiddle } from "../../lib/text.ts";
 import { defineFeature } from "../../session/host.ts";
 import { KERNEL, type KernelPort } from "../../session/ports.ts";
 import { kernelInfo } from "./operations.ts";
-import { cutMiddle, MAX_OUTPUT, renderCell } from "./output.ts";
+import { MAX_OUTPUT, renderCell } from "./output.ts";
 import { BASE_PROMPT, TOOL_DESCRIPTION } from "./prompt.ts";
 
 const Params = obj({ code: str({ description: "Python code, or %%bash on the first line and a script" }) });

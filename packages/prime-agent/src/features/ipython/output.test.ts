@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CellResult } from "../../session/ports.ts";
-import { cutMiddle, MAX_OUTPUT, renderCell } from "./output.ts";
+import { MAX_OUTPUT, renderCell } from "./output.ts";
 
 const CELL: CellResult = {
 	status: "ok",
@@ -57,8 +57,4 @@ test("200 KB of output are cut in the middle and the cut is counted", () => {
 
 test("dropped bytes are said", () => {
 	expect(textOf({ stdout: "x", droppedBytes: 7 })).toContain("[7 bytes of output were dropped]");
-});
-
-test("a cut never halves a character", () => {
-	for (let limit = 10; limit < 20; limit++) expect(cutMiddle("😀".repeat(50), limit).isWellFormed()).toBe(true);
 });

@@ -1,4 +1,5 @@
 import type { ImageContent, TextContent } from "@earendil-works/pi-ai";
+import { cutMiddle } from "../../lib/text.ts";
 import type { CellResult, MimeBundle } from "../../session/ports.ts";
 
 /** Most characters of one cell that reach the model; what is longer is cut in the middle. */
@@ -25,15 +26,6 @@ export function renderCell(cell: CellResult): (TextContent | ImageContent)[] {
 	if (cell.droppedBytes > 0) parts.push(`[${cell.droppedBytes} bytes of output were dropped]\n`);
 	const text = cutMiddle(parts.join(""), MAX_OUTPUT);
 	return [{ type: "text", text: text || (images.length > 0 ? "[image]" : "[no output]") }, ...images];
-}
-
-/** Keeps the beginning and the end of a text and says how much is missing. */
-export function cutMiddle(text: string, limit: number): string {
-	if (text.length <= limit) return text;
-	const half = Math.floor(limit / 2);
-	const head = text.slice(0, isHighSurrogate(text, half - 1) ? half - 1 : half);
-	const tail = text.slice(isHighSurrogate(text, text.length - half - 1) ? text.length - half + 1 : text.length - half);
-	return `${head}\n[… ${text.length - head.length - tail.length} characters cut …]\n${tail}`;
 }
 
 function endingOf(cell: CellResult): string {
@@ -63,9 +55,4 @@ function textOf(bundle: MimeBundle): string {
 
 function withNewline(text: string): string {
 	return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-function isHighSurrogate(text: string, index: number): boolean {
-	const code = text.charCodeAt(index);
-	return code >= 0xd800 && code <= 0xdbff;
 }

@@ -24,6 +24,7 @@ export function describeEvent(event: SessionEvent, isWatched: boolean): string |
 
 /** A wait that a person would take for a hang. */
 function describeWait({ name, data }: Extract<SessionEvent, { type: "feature_event" }>): string | undefined {
+	if (name === "compaction_start") return "The conversation is long: it is being summarized.";
 	if (name !== "auto_retry_start") return undefined;
 	const { attempt, maxAttempts, delayMs, errorMessage } = data;
 	const reason = firstLine(String(errorMessage));

@@ -32,10 +32,12 @@ const carried: Record<string, [from: string, to: string][]> = {
 /** Lazy entries that are loaded together on a start that people wait for, by the file that they go into. */
 const together: Record<string, Record<string, string[]>> = {
 	"prime-agent": {
-		front: ["cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"].map(
-			(path) => `packages/prime-agent/src/${path}`,
-		),
+		front: inSource("prime-agent", "cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"),
+		run: inSource("prime-agent", "cli/run-command.ts", "program.ts"),
+		openai: ["node_modules/@earendil-works/pi-ai/dist/api/openai-completions.js"],
 	},
+	agent: { front: inSource("agent", "main.ts") },
+	panes: { front: inSource("panes", "main.ts", "cli/help.ts") },
 };
 
 const requireLine = 'const require=process.getBuiltinModule("node:module").createRequire(import.meta.url);';
@@ -87,6 +89,10 @@ async function buildPackage(name: string): Promise<void> {
 	} finally {
 		await rm(work, { recursive: true, force: true });
 	}
+}
+
+function inSource(name: string, ...paths: string[]): string[] {
+	return paths.map((path) => `packages/${name}/src/${path}`);
 }
 
 async function bundle(name: string, outdir: string): Promise<void> {

@@ -16,8 +16,19 @@ import {
 import { AgentError } from "./protocol/errors.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
 import { type EntryDraft, SessionLog } from "./session/log.ts";
-import { CLOCK, type ClockPort, KERNEL, MODEL, type ModelPort, SETTINGS, type SettingsPort } from "./session/ports.ts";
-import { type PromptPart, Session } from "./session/session.ts";
+import {
+	AUTH,
+	type AuthPort,
+	CLOCK,
+	type ClockPort,
+	KERNEL,
+	type KernelPort,
+	MODEL,
+	type ModelPort,
+	SETTINGS,
+	type SettingsPort,
+} from "./session/ports.ts";
+import { type PromptPart, Session, type SessionParts } from "./session/session.ts";
 import { createFileStore, createMemoryStore, openFileStore } from "./session/storage.ts";
 
 /** Where a session comes from and where it goes. */
@@ -53,6 +64,10 @@ export interface ComposeOptions {
 	readonly kernel: Omit<KernelOptions, "cwd">;
 	/** Reads a setting by its dotted path. */
 	readonly setting?: (path: string) => unknown;
+	/** Without it a refused credential stays in use. */
+	readonly auth?: AuthPort;
+	/** Hears of everything that a feature or the session itself did wrong. */
+	readonly onFault?: SessionParts["onFault"];
 }
 
 const CLOCK_OF_THE_MACHINE: ClockPort = {
@@ -67,26 +82,21 @@ const CLOCK_OF_THE_MACHINE: ClockPort = {
  * @throws {AgentError} `not_found` for a missing file or unknown tool, `already_active`, `stale`, `storage_failed`.
  */
 export async function composeSession(options: ComposeOptions): Promise<SessionPort> {
-	const lease = leaseFor(options);
+	const { session, agentDir } = options;
+	const newId = createUuid(Date.now());
+	// A saved session is read under its lease. A new one has no rivals, and what comes to nothing leaves no trace.
+	const held = session.kind === "open" ? takeLease(agentDir, sessionIdOf(session.file)) : undefined;
 	try {
-		return await build(options, lease);
+		return await build(options, newId, held);
 	} catch (error) {
-		lease.lease?.release();
+		held?.release();
 		throw error;
 	}
 }
 
-interface Leased {
-	readonly lease: Lease | undefined;
-	readonly newId: string;
-}
-
-function leaseFor({ agentDir, session }: ComposeOptions): Leased {
-	const newId = createUuid(Date.now());
-	if (session.kind === "memory") return { lease: undefined, newId };
-	const id = session.kind === "open" ? sessionIdOf(session.file) : newId;
+function takeLease(agentDir: string, id: string): Lease {
 	try {
-		return { lease: acquireLease(join(agentDir, "session-leases"), id), newId };
+		return acquireLease(join(agentDir, "session-leases"), id);
 	} catch (error) {
 		if (error instanceof LeaseHeldError) throw new AgentError("already_active", error.message, { cause: error });
 		const message = `The lease of session ${id} cannot be written to ${agentDir}: ${errorText(error)}`;
@@ -94,7 +104,7 @@ function leaseFor({ agentDir, session }: ComposeOptions): Leased {
 	}
 }
 
-async function build(options: ComposeOptions, { lease, newId }: Leased): Promise<SessionPort> {
+async function build(options: ComposeOptions, newId: string, held: Lease | undefined): Promise<SessionPort> {
 	const log = openLog(options, newId);
 	const last = lastChoices(log);
 	const model = await options.chooseModel(last.model);
@@ -107,6 +117,7 @@ async function build(options: ComposeOptions, { lease, newId }: Leased): Promise
 		onLeftovers: (jobs) =>
 			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
 	});
+	let lease = held;
 	const release = async () => {
 		await kernel.dispose();
 		lease?.release();
@@ -115,19 +126,16 @@ async function build(options: ComposeOptions, { lease, newId }: Leased): Promise
 		const session = new Session({
 			log,
 			features: FEATURES,
-			ports: new Map<string, unknown>([
-				[KERNEL.name, kernel],
-				[CLOCK.name, CLOCK_OF_THE_MACHINE],
-				[MODEL.name, { current: () => model, stream: options.streamFn } satisfies ModelPort],
-				[SETTINGS.name, { get: options.setting ?? (() => undefined) } satisfies SettingsPort],
-			]),
+			ports: portsOf(options, kernel, model),
 			streamFn: options.streamFn,
 			model,
 			thinkingLevel,
 			tools: options.tools,
 			writePrompt: (parts) => writePrompt(options, parts),
 			release,
+			...(options.onFault ? { onFault: options.onFault } : {}),
 		});
+		if (options.session.kind === "new") lease = takeLease(options.agentDir, newId);
 		notify = (text) => session.emit({ type: "notice", level: "warning", text });
 		reportBroken(log, notify);
 		kernel.serve((type, payload, signal) => session.call(type, payload, "kernel", signal));
@@ -137,6 +145,16 @@ async function build(options: ComposeOptions, { lease, newId }: Leased): Promise
 		await kernel.dispose();
 		throw error;
 	}
+}
+
+function portsOf(options: ComposeOptions, kernel: KernelPort, model: Model<Api> | undefined): Map<string, unknown> {
+	return new Map<string, unknown>([
+		[KERNEL.name, kernel],
+		[CLOCK.name, CLOCK_OF_THE_MACHINE],
+		[MODEL.name, { current: () => model, stream: options.streamFn } satisfies ModelPort],
+		[SETTINGS.name, { get: options.setting ?? (() => undefined) } satisfies SettingsPort],
+		...(options.auth ? ([[AUTH.name, options.auth]] as const) : []),
+	]);
 }
 
 function reportBroken(log: SessionLog, notify: (text: string) => void): void {

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import manifest from "../package.json" with { type: "json" };
+import type { Host } from "./cli/host.ts";
+import type { Program } from "./cli/program.ts";
 
 process.exit(await main(process.argv.slice(2)));
 
@@ -22,12 +24,16 @@ async function main(argv: readonly string[]): Promise<number> {
 		return 0;
 	}
 
-	const [{ runCommandLine }, { isPiped }] = await Promise.all([
+	const [{ runCommandLine }, { isPiped }, { reportMistake }] = await Promise.all([
 		import("./cli/command-line.ts"),
 		import("./cli/piped-input.ts"),
+		import("./cli/faults.ts"),
 	]);
-	return runCommandLine(argv, {
-		env: process.env,
+	// What libraries are told by way of variables is not for the programs that are started.
+	const env = { ...process.env };
+	let program: Promise<Program> | undefined;
+	const host: Host = {
+		env,
 		cwd: process.cwd(),
 		version: manifest.version,
 		get stdin() {
@@ -37,9 +43,15 @@ async function main(argv: readonly string[]): Promise<number> {
 		stdout: process.stdout,
 		stderr: process.stderr,
 		signal: stopping.signal,
-		loadProgram: async () => {
-			const { createProgram } = await import("./program.ts");
-			return createProgram(process.env, manifest.version);
+		loadProgram: () => {
+			program ??= import("./program.ts").then(({ createProgram }) => createProgram(env, manifest.version));
+			return program;
 		},
-	});
+	};
+	const die = (during: string) => (error: unknown) => {
+		reportMistake(error, during, host).finally(() => process.exit(1));
+	};
+	process.once("uncaughtException", die("uncaught exception"));
+	process.once("unhandledRejection", die("unhandled rejection"));
+	return runCommandLine(argv, host);
 }

@@ -3,7 +3,8 @@ import { guardStream, type StreamFn, type StreamLimits, type ThinkingLevel } fro
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
-import { composeSession, type ModelName } from "./compose.ts";
+import { type ComposeOptions, composeSession, type ModelName } from "./compose.ts";
+import { type Diary, openDiary } from "./diary.ts";
 import { ignore } from "./lib/ignore.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { ModelError, selectModel } from "./models/selection.ts";
@@ -11,26 +12,38 @@ import { createStream, loadStreams } from "./models/stream.ts";
 import { agentFolder, type Environment } from "./platform/paths.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
 
-/** Puts together what the commands need: credentials, models and sessions of this process. */
+/** What every part of the program is given. */
+interface Place {
+	readonly env: Environment;
+	readonly version: string;
+	readonly diary: Diary;
+}
+
+/** Puts together what the commands need: credentials, models, sessions and the log of this process. */
 export function createProgram(env: Environment, version: string): Program {
+	const diary = openDiary(env);
+	const place: Place = { env, version, diary };
 	return {
 		openSession: (request, note) =>
-			request.isDemo ? openDemo(request, env, note) : openSession(request, env, version, note),
-		listModels: () => listModels(env),
+			request.isDemo ? openDemo(request, place, note) : openSession(request, place, note),
+		listModels: () => listModels(place),
+		recordFault: (during, error) => diary.recordFault(during, error),
+		faultFile: () => diary.faultFile(),
 	};
 }
 
 /** Takes a line that a person should read. */
 type Note = (line: string) => void;
 
-function openSession(request: SessionRequest, env: Environment, version: string, note: Note): Promise<SessionPort> {
+function openSession(request: SessionRequest, place: Place, note: Note): Promise<SessionPort> {
+	const { env, version } = place;
 	const { apiKey } = request;
 	if (apiKey !== undefined && request.model === undefined && request.provider === undefined) {
 		return Promise.reject(
 			new UsageError("--api-key requires a model to be specified via --model or --provider/--model."),
 		);
 	}
-	const { keys, registry } = openModels(env);
+	const { keys, registry } = openModels(place);
 	for (const warning of warningsOf(keys, registry)) note(warning);
 	const chooseModel = async (last: ModelName | undefined): Promise<Model<Api>> => {
 		const { model, note: reason } = await chooseFor(request, registry, last);
@@ -43,7 +56,7 @@ function openSession(request: SessionRequest, env: Environment, version: string,
 	const limits = readLimits(request.settings.get("retry.provider.timeoutMs"));
 	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, guard });
-	return compose(request, env, chooseModel, streamFn);
+	return compose(request, place, { chooseModel, streamFn, auth: keys });
 }
 
 /** How long a server may send nothing, and twice as long nothing but signs of life; 0 is without limit. */
@@ -52,18 +65,17 @@ function readLimits(timeoutMs: unknown): Partial<StreamLimits> {
 	return { firstByteMs: timeoutMs, idleMs: timeoutMs, progressMs: 2 * timeoutMs };
 }
 
-async function openDemo(request: SessionRequest, env: Environment, note: Note): Promise<SessionPort> {
+async function openDemo(request: SessionRequest, place: Place, note: Note): Promise<SessionPort> {
 	const { createDemo } = await import("./models/demo.ts");
 	const demo = createDemo();
 	note(demo.label);
-	return compose(request, env, async () => demo.model, demo.stream);
+	return compose(request, place, { chooseModel: async () => demo.model, streamFn: demo.stream });
 }
 
 function compose(
 	request: SessionRequest,
-	env: Environment,
-	chooseModel: (last: ModelName | undefined) => Promise<Model<Api>>,
-	streamFn: StreamFn,
+	{ env, diary }: Place,
+	models: Pick<ComposeOptions, "chooseModel" | "streamFn" | "auth">,
 ): Promise<SessionPort> {
 	const agentDir = agentFolder(env);
 	const thinkingLevel = request.thinking ?? request.settings.defaultThinkingLevel;
@@ -71,8 +83,8 @@ function compose(
 		cwd: request.cwd,
 		agentDir,
 		session: request.session,
-		chooseModel,
-		streamFn,
+		...models,
+		onFault: (feature, during, error) => diary.recordFault(`${feature}: ${during}`, error),
 		appendSystemPrompt: request.appendSystemPrompt,
 		contextFiles: request.contextFiles,
 		tools: request.tools,
@@ -100,8 +112,8 @@ async function chooseFor(request: SessionRequest, registry: ModelRegistry, last:
 	}
 }
 
-async function listModels(env: Environment): ReturnType<Program["listModels"]> {
-	const { keys, registry } = openModels(env);
+async function listModels(place: Place): ReturnType<Program["listModels"]> {
+	const { keys, registry } = openModels(place);
 	const rows: ModelRow[] = [];
 	for (const provider of registry.providers()) {
 		const status = await registry.status(provider);
@@ -116,9 +128,9 @@ async function listModels(env: Environment): ReturnType<Program["listModels"]> {
 	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [NO_MODELS] : [])] };
 }
 
-function openModels(env: Environment): { keys: Credentials; registry: ModelRegistry } {
+function openModels({ env, diary }: Place): { keys: Credentials; registry: ModelRegistry } {
 	const folder = agentFolder(env);
-	const keys = new Credentials({ agentFolder: folder, env });
+	const keys = new Credentials({ agentFolder: folder, env, onKey: diary.learn });
 	return { keys, registry: ModelRegistry.open({ agentFolder: folder, env, keys }) };
 }
 

@@ -43,7 +43,7 @@ interface CredentialsOptions {
 	readonly env: Environment;
 	/** Milliseconds since 1970; `Date.now` if not given. */
 	readonly now?: () => number;
-	/** Sees every key before it is used, so that it can be kept out of what is written down. */
+	/** Sees every key that is found, so that it can be kept out of what is written down. */
 	readonly onKey?: (key: string) => void;
 }
 
@@ -100,7 +100,10 @@ export class Credentials implements AuthPort {
 		let isStale = false;
 		for (const found of this.#sources(query, () => isStale)) {
 			const value = found.configured ? this.#values.get(found.value ?? "") : found.value;
-			if (!this.#isStale(query.provider, found.status, value)) return found.status;
+			if (!this.#isStale(query.provider, found.status, value)) {
+				this.#onKey(value ?? found.value ?? "");
+				return found.status;
+			}
 			isStale = true;
 		}
 		return isStale ? STALE : undefined;

@@ -1,6 +1,6 @@
-import { errorText } from "../lib/text.ts";
 import { UsageError } from "./errors.ts";
-import { type Host, print, say } from "./host.ts";
+import { reportFailure } from "./faults.ts";
+import { type Host, print } from "./host.ts";
 import { type Intent, readIntent } from "./intent.ts";
 
 const NO_INTERACTIVE =
@@ -11,7 +11,7 @@ export async function runCommandLine(argv: readonly string[], host: Host): Promi
 	try {
 		return await start(readIntent(argv), host);
 	} catch (error) {
-		say(host, `Error: ${errorText(error)}`);
+		await reportFailure(error, "command line", host);
 		return 1;
 	}
 }

@@ -1,6 +1,7 @@
+import { suggest } from "../lib/edit-distance.ts";
 import { COMMANDS, type Command, PLANNED_COMMANDS, RUN } from "./commands.ts";
 import { UsageError } from "./errors.ts";
-import { type Arguments, findWords, optionValue, parseArguments, suggest } from "./parse.ts";
+import { type Arguments, findWords, optionValue, parseArguments } from "./parse.ts";
 
 /** Which saved session a run belongs to. */
 export type SessionChoice =

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { editDistance } from "../resources/edit-distance.ts";
+import { suggest } from "../lib/edit-distance.ts";
 import { UsageError } from "./errors.ts";
 import { MODEL_LIST_OPTIONS, type Option, type OptionGroup, RUN_OPTIONS } from "./options.ts";
 
@@ -137,13 +137,4 @@ function findOption(token: OptionToken, table: readonly Option[]): Option {
 		table.map(({ name }) => `--${name}`),
 	);
 	throw new UsageError(`Unknown option: ${token.rawName}. ${hint}Run "prime-agent --help" for all options.`);
-}
-
-/** A question that names the words that are nearest, if any is near enough to be meant; ends in a blank. */
-export function suggest(wanted: string, words: readonly string[]): string {
-	const limit = Math.max(1, Math.floor(wanted.length / 3));
-	const distances = words.map((word) => editDistance(wanted, word));
-	const least = Math.min(...distances);
-	const near = words.filter((_, index) => distances[index] === least && least <= limit);
-	return near.length === 0 ? "" : `Did you mean ${near.map((word) => `"${word}"`).join(" or ")}? `;
 }

@@ -46,4 +46,8 @@ export interface Program {
 	openSession(request: SessionRequest, note: (line: string) => void): Promise<SessionPort>;
 	/** Every model that has a key. */
 	listModels(): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
+	/** Writes down a failure that should not have happened. Never throws. */
+	recordFault(during: string, error: unknown): void;
+	/** The file with such failures, once there is one of this process. */
+	faultFile(): string | undefined;
 }

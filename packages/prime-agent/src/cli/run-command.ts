@@ -11,6 +11,7 @@ import { findNewest, sessionFolder } from "../resources/session-files.ts";
 import { resolveSession } from "../resources/session-selector.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "../settings/settings.ts";
 import { UsageError } from "./errors.ts";
+import { reportFailure, sayFaultFile } from "./faults.ts";
 import { type Host, hasLostReader, say } from "./host.ts";
 import type { RunRequest } from "./intent.ts";
 import { readPiped } from "./piped-input.ts";
@@ -24,17 +25,18 @@ export async function runPromptCommand(request: RunRequest, host: Host): Promise
 	const failures = [prompt, opened].filter((half) => half.status === "rejected").map((half) => half.reason);
 	if (prompt.status === "rejected" || opened.status === "rejected") {
 		if (opened.status === "fulfilled") await opened.value.dispose();
-		for (const failure of new Set(failures.map(errorText))) say(host, `Error: ${failure}`);
+		const told = new Map(failures.map((failure) => [errorText(failure), failure]));
+		for (const failure of told.values()) await reportFailure(failure, "start", host);
 		return 1;
 	}
 	const connection = connectInProcess(opened.value);
 	try {
 		const failure = await runMode(request, connection, prompt.value, host);
-		if (failure === undefined) return 0;
-		if (!hasLostReader(host)) say(host, `Error: ${failure}`);
-		return 1;
+		if (failure !== undefined && !hasLostReader(host)) say(host, `Error: ${failure}`);
+		return failure === undefined ? 0 : 1;
 	} finally {
 		await connection.close();
+		sayFaultFile(await host.loadProgram(), host);
 	}
 }
 

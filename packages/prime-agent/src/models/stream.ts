@@ -65,6 +65,8 @@ export function createStream({ registry, env, userAgent, guard }: StreamParts): 
 
 /** Loads the code that the model's requests need, so that the first one need not wait for it. */
 export async function loadStreams(model: Model<Api>): Promise<ProviderStreams> {
+	// Its SDK would write what is wrong with a reply to stderr, beside the error that people are shown.
+	process.env.OPENAI_LOG ??= "off";
 	const own = findBuiltin(model.provider)?.streams;
 	return own ? own() : loadApi(model.api);
 }

@@ -14,8 +14,8 @@ export interface LogRecord {
 /** The program's own diary: JSON lines in one file (0600), without credentials. */
 export interface LogFile {
 	readonly path: string;
-	/** Adds a line. Never throws: a program does not fail because it cannot complain. */
-	write(record: LogRecord): void;
+	/** Adds a line and tells whether it could. Never throws: a program does not fail because it cannot complain. */
+	write(record: LogRecord): boolean;
 }
 
 /** A log that makes its file with the first line. `clean` takes credentials out of the text of a line. */
@@ -24,7 +24,7 @@ export function openLogFile(path: string, clean: (text: string) => string): LogF
 	return {
 		path,
 		write(record) {
-			if (isBroken) return;
+			if (isBroken) return false;
 			try {
 				mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 				rotate(path);
@@ -34,6 +34,7 @@ export function openLogFile(path: string, clean: (text: string) => string): LogF
 				// There is nowhere left to say it; trying again for each line would only cost time.
 				isBroken = true;
 			}
+			return !isBroken;
 		},
 	};
 }

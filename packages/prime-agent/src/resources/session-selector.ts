@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { editDistance } from "../lib/edit-distance.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
-import { editDistance } from "./edit-distance.ts";
 import { listSessions, readSession, type SessionFile } from "./session-files.ts";
 
 /** No session, or more than one, answers to a selector; the message says what to do. */

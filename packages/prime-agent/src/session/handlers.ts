@@ -1,4 +1,5 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
+import { suggest } from "../lib/edit-distance.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { abortRun, getMessages, getState, sendPrompt } from "../protocol/session-operations.ts";
 import type { SessionContext } from "./context.ts";
@@ -72,8 +73,19 @@ export function handleSessionOperations(parts: HandlerParts): void {
 	operations.handle(getMessages, () => ({ messages: context.messages() }));
 }
 
-/** What a text that begins with `/` and the name of a command asks for. */
+/**
+ * What a text that begins with `/` and a name asks for; undefined for a prompt. A slip in a command must not cost a
+ * model call. A path is a prompt: it has another slash.
+ */
 function parseCommand(text: string, registry: Registry) {
 	const slash = /^\/([a-z][a-z0-9:-]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
-	return slash && registry.commands.get(slash[1]!)?.parse(slash[2] ?? "");
+	if (!slash) return undefined;
+	const [, name = "", args = ""] = slash;
+	const command = registry.commands.get(name);
+	if (command) return command.parse(args);
+	const known = [...registry.commands.keys()].map((one) => `/${one}`).sort();
+	throw new AgentError(
+		"not_found",
+		`Unknown command "/${name}". ${suggest(`/${name}`, known)}Known commands: ${known.join(", ") || "none"}. To say it to the model, put a word before it.`,
+	);
 }

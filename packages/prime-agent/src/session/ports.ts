@@ -124,7 +124,10 @@ export interface AuthSourceToken {
 
 /** The credentials of providers, for features that learn that one was refused. */
 export interface AuthPort {
-	/** What the next request to the provider would carry; undefined without a credential. */
+	/**
+	 * What the last request to the provider carried; undefined without a credential. To be asked after a refusal: the
+	 * next request looks for its credential anew.
+	 */
 	current(provider: string): Promise<AuthSourceToken | undefined>;
 	/** Takes credentials out of use until they change. */
 	markStale(provider: string, tokens: readonly AuthSourceToken[]): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
 import type { AgentEvent, AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@prime-agent/loop";
+import { isMistake } from "../lib/mistake.ts";
 import { errorText } from "../lib/text.ts";
 import type { SessionHeader } from "../protocol/entry.ts";
 import { AgentError } from "../protocol/errors.ts";
@@ -38,6 +39,8 @@ export interface SessionParts {
 	readonly tools: readonly string[] | "all" | "none";
 	/** Joins the parts that features registered into the system prompt. */
 	readonly writePrompt: (parts: readonly PromptPart[]) => string;
+	/** Hears of every `feature_error` with the error itself. Must not throw. */
+	readonly onFault?: ((feature: string, during: string, error: unknown) => void) | undefined;
 	/** Ends what was made for the session: kernel, lease. */
 	readonly release: () => Promise<void>;
 }
@@ -110,7 +113,11 @@ export class Session implements SessionPort {
 	call(name: string, params: unknown, door: Door, signal: AbortSignal = this.#ended.signal): Promise<unknown> {
 		if (this.#disposing) return Promise.reject(new AgentError("cancelled", "The session has ended."));
 		const known = door === "kernel" ? this.#operations.kernelName(name) : name;
-		const answer = () => this.#operations.call(known, params, { signal, door });
+		const answer = () =>
+			this.#operations.call(known, params, { signal, door }).catch((error: unknown) => {
+				if (isMistake(error)) this.#report("session", known, error);
+				throw error;
+			});
 		// A cell runs inside of a turn. A client never does, even when an event of the turn made it call.
 		if (door === "kernel") return this.#gate.onBehalf(answer);
 		return door === "client" ? this.#gate.outside(answer) : answer();
@@ -199,6 +206,7 @@ export class Session implements SessionPort {
 	}
 
 	#report(feature: string, during: string, error: unknown): void {
+		this.#parts.onFault?.(feature, during, error);
 		this.emit({ type: "feature_error", feature, during, error: errorText(error) });
 	}
 }

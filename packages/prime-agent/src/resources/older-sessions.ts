@@ -33,7 +33,7 @@ export async function moveOlderSessions(folder: string, projectFolder: string): 
 
 async function moveSession(path: string, folder: string, name: string): Promise<boolean> {
 	const head = await readHead(path);
-	if (!head) return false;
+	if (head?.cwd === undefined) return false;
 	const target = join(folder, SAFE_NAME.test(head.id) ? `${head.id}.jsonl` : name);
 	try {
 		// A link fails where the name is taken; a rename would replace what is there.

@@ -51,6 +51,21 @@ it("reads a header that is longer than one read", async () => {
 	expect((await listSessions(folder))[0]?.header).toEqual({ id: A, timestamp: "t", cwd: "/x" });
 });
 
+it.skipIf(process.platform !== "linux")(
+	"lists a session that cannot be read, so that opening it tells why",
+	async () => {
+		const { folder, resolve } = await setUp();
+		const path = join(folder, `${A}.jsonl`);
+		// Reading the beginning of this file fails with EIO, whoever reads.
+		await symlink("/proc/self/mem", path);
+		expect((await listSessions(folder)).map(({ header }) => header)).toEqual([
+			{ id: A, timestamp: "", cwd: undefined },
+		]);
+		expect((await resolve(path)).path).toBe(path);
+		expect((await resolve(A)).path).toBe(path);
+	},
+);
+
 it("lists a session whose first line a crash damaged", async () => {
 	const { folder, save, resolve } = await setUp();
 	const entry = '{"type":"message","id":"aaaaaaaa","parentId":null}\n';

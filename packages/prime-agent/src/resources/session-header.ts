@@ -18,22 +18,29 @@ const NEWLINE = 10;
 
 /**
  * Reads what a session file begins with. A damaged line hides nothing: the header may come after it, and where the
- * header is lost but entries are there, the file's name stands for the id. Undefined for what is no session.
+ * header is lost but entries are there, or the file cannot be read, its name stands for the id. Undefined for what is
+ * no session.
  */
 export async function readHead(path: string): Promise<SessionHead | undefined> {
 	let file: FileHandle | undefined;
 	try {
 		file = await open(path, "r");
-		return await findHead(file, basename(path, ".jsonl"));
-	} catch {
-		// What cannot be read is no session; it must not hide the others.
-		return undefined;
+		return await findHead(file, path);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT" || code === "EISDIR") return undefined;
+		// Whoever opens it is told why it cannot be read; "not found" would be wrong.
+		return headOfName(path);
 	} finally {
 		await file?.close();
 	}
 }
 
-async function findHead(file: FileHandle, name: string): Promise<SessionHead | undefined> {
+function headOfName(path: string): SessionHead {
+	return { id: basename(path, ".jsonl"), timestamp: "", cwd: undefined };
+}
+
+async function findHead(file: FileHandle, path: string): Promise<SessionHead | undefined> {
 	const buffer = Buffer.alloc(HEAD_LIMIT);
 	let lineStart = 0;
 	let hasEntries = false;
@@ -52,7 +59,7 @@ async function findHead(file: FileHandle, name: string): Promise<SessionHead | u
 			hasEntries ||= isEntry(line);
 		}
 	}
-	return hasEntries ? { id: name, timestamp: "", cwd: undefined } : undefined;
+	return hasEntries ? headOfName(path) : undefined;
 }
 
 /** A crash may have left half a header in front of the whole one, on the same line. */

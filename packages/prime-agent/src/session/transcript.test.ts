@@ -93,6 +93,17 @@ test("a result that came after something else the user said still answers its ca
 	expect(outline(repaired)).toEqual(["user", "assistant a", "result a", "user"]);
 });
 
+test("a result of megabytes goes to the model with its beginning and its end", () => {
+	const [, , cut] = repairTranscript(
+		[user("go"), assistant([call("a")], "toolUse"), result("a", `first ${"x".repeat(12_000_000)} last`)],
+		TARGET,
+	);
+	const [block] = (cut as ToolResultMessage).content;
+	const shown = (block as { text: string }).text;
+	expect(shown.length).toBeLessThan(110_000);
+	expect(shown).toMatch(/^first x+\n\[… \d+ characters cut …\]\nx+ last$/);
+});
+
 test("calls whose ids a server left out get ids of their own, as do their results", () => {
 	const repaired = repairTranscript(
 		[

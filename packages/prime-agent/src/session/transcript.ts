@@ -1,8 +1,11 @@
 import type { Api, AssistantMessage, Message, Model, ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import { cutMiddle } from "../lib/text.ts";
 
 /** What matters about the model that a transcript is made for. */
 export type TranscriptTarget = Pick<Model<Api>, "api" | "provider" | "id" | "input">;
 
+/** Most characters of one result that go to a model: no server takes megabytes, and files of other programs have them. */
+const RESULT_LIMIT = 100_000;
 const NO_IMAGE = "(An image was here; this model cannot see images.)";
 const NO_RESULT = "No result was recorded: the work was interrupted before this call ended. It may have run in part.";
 
@@ -34,7 +37,7 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 		}
 		for (const call of calls) {
 			const result = results.get(call.id) ?? missingResult(call, reply);
-			repaired.push({ ...fitImages(result, target), toolCallId: renamed.get(call.id)! });
+			repaired.push({ ...fitImages(shorten(result), target), toolCallId: renamed.get(call.id)! });
 		}
 	}
 	return repaired;
@@ -97,6 +100,14 @@ function missingResult(call: ToolCall, reply: AssistantMessage): ToolResultMessa
 		isError: true,
 		timestamp: reply.timestamp,
 	};
+}
+
+function shorten(result: ToolResultMessage): ToolResultMessage {
+	if (!result.content.some((block) => block.type === "text" && block.text.length > RESULT_LIMIT)) return result;
+	const content = result.content.map((block) =>
+		block.type === "text" ? { ...block, text: cutMiddle(block.text, RESULT_LIMIT) } : block,
+	);
+	return { ...result, content };
 }
 
 function fitImages<M extends Message & { role: "user" | "toolResult" }>(message: M, target: TranscriptTarget): M {

@@ -2,7 +2,13 @@ import type { Readable } from "node:stream";
 import type { ApprovalAnswer, AskApproval } from "@prime-agent/toolset";
 import { shortenSubject, showSigns, toOneLine } from "./output.ts";
 
-/** Reads whole lines from a terminal; what is typed while nobody waits is dropped, so that it answers no question. */
+/** How long what was typed already may take to arrive. */
+const typedAheadMs = 20;
+
+/**
+ * Reads whole lines from a terminal, and only between `open` and `pause`: a program in the background that reads is
+ * stopped by the system.
+ */
 export class LineReader {
 	readonly #input: Readable;
 	#rest = "";
@@ -12,16 +18,25 @@ export class LineReader {
 	constructor(input: Readable) {
 		this.#input = input;
 		input.setEncoding("utf8");
-		input.on("data", (text: string) => this.#take(text));
-		input.on("end", () => this.#end());
-		// A terminal that was closed reads as an error.
-		input.on("error", () => this.#end());
+	}
+
+	/** Starts reading and drops what was typed before, so that it answers no question. */
+	async open(): Promise<void> {
+		if (this.#input.listenerCount("data") === 0) {
+			this.#input.on("data", (text: string) => this.#take(text));
+			this.#input.on("end", () => this.#end());
+			// A terminal that was closed reads as an error.
+			this.#input.on("error", () => this.#end());
+		}
+		this.#input.resume();
+		await new Promise((resolve) => setTimeout(resolve, typedAheadMs));
+		await new Promise((resolve) => setImmediate(resolve));
+		this.#rest = "";
 	}
 
 	/** The next line; `undefined` at the end of the input and when `signal` aborts. One call at a time. */
 	next(signal: AbortSignal | undefined): Promise<string | undefined> {
 		if (this.#hasEnded || signal?.aborted) return Promise.resolve(undefined);
-		this.#rest = "";
 		return new Promise((resolve) => {
 			const finish = (line: string | undefined) => {
 				this.#waiting = undefined;
@@ -34,9 +49,8 @@ export class LineReader {
 		});
 	}
 
-	/** Lets go of the input. */
-	close(): void {
-		this.#end();
+	/** Stops reading until the next `open`. */
+	pause(): void {
 		this.#input.pause();
 	}
 
@@ -45,6 +59,7 @@ export class LineReader {
 		const end = this.#rest.indexOf("\n");
 		if (end < 0) return;
 		const line = this.#rest.slice(0, end);
+		// Further lines were typed without having seen the next question.
 		this.#rest = "";
 		this.#waiting?.(line);
 	}
@@ -74,16 +89,30 @@ function showWhole(subject: string): string {
 /** Asks for approval with `write` and reads the answer; the end of the input means no. */
 export function createApproval(reader: LineReader, write: (text: string) => void): AskApproval {
 	return async ({ label, subject }, signal) => {
+		await reader.open();
 		write(`Agent wants to run ${toOneLine(label)}: ${shortenSubject(subject)}\n${showWhole(subject)}`);
-		for (;;) {
-			write("Allow? [y]es / [n]o / [a]lways ");
-			const line = await reader.next(signal);
-			if (line === undefined) {
-				write("\n");
-				return "no";
-			}
-			const answer = answers[line.trim().toLowerCase()];
-			if (answer) return answer;
+		try {
+			return await readAnswer(reader, write, signal);
+		} finally {
+			reader.pause();
 		}
 	};
+}
+
+async function readAnswer(
+	reader: LineReader,
+	write: (text: string) => void,
+	signal: AbortSignal | undefined,
+): Promise<ApprovalAnswer> {
+	for (;;) {
+		const next = reader.next(signal);
+		write("Allow? [y]es / [n]o / [a]lways ");
+		const line = await next;
+		if (line === undefined) {
+			write("\n");
+			return "no";
+		}
+		const answer = answers[line.trim().toLowerCase()];
+		if (answer) return answer;
+	}
 }

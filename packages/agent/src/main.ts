@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArguments, type Request, UsageError, usageLine, writeHelp } from "./arguments.ts";
-import { flushOutput } from "./output.ts";
+import { flushOutput, toOneLine } from "./output.ts";
 
 function readRequest(): Request | undefined {
 	try {
@@ -24,6 +24,14 @@ async function main(): Promise<number> {
 	return runAgent(request);
 }
 
-const code = await main();
+/** What must not happen, told as what it is; the trace is for those who look for the fault. */
+function showFault(error: unknown): number {
+	const message = error instanceof Error ? error.message : String(error);
+	process.stderr.write(`error: ${toOneLine(message)}\n`);
+	if (process.argv.includes("--debug") && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+	return 1;
+}
+
+const code = await main().catch(showFault);
 await flushOutput();
 process.exit(code);

@@ -30,6 +30,11 @@ export function showSigns(text: string): string {
 	);
 }
 
+/** Text for a terminal: line ends and tabs stay, other control signs go. */
+export function cleanText(text: string): string {
+	return text.replace(/\p{Cc}/gu, (sign) => (sign === "\n" || sign === "\t" ? sign : ""));
+}
+
 const longestSubject = 200;
 
 /** What a call is about, as one line of at most 200 characters. */

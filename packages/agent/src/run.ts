@@ -11,6 +11,7 @@ import {
 import { createApproval, LineReader } from "./approve.ts";
 import type { Request } from "./arguments.ts";
 import { createDebugSink } from "./debug.ts";
+import { cleanText } from "./output.ts";
 import { Renderer } from "./render.ts";
 
 type RunRequest = Extract<Request, { kind: "run" }>;
@@ -46,7 +47,8 @@ export async function runAgent(request: RunRequest): Promise<number> {
 	if (!access) return 1;
 	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
 	const writeError = (text: string) => process.stderr.write(text);
-	const renderer = new Renderer({ stdout: (text) => process.stdout.write(text), stderr: writeError });
+	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;
+	const renderer = new Renderer({ stdout: (text) => process.stdout.write(clean(text)), stderr: writeError });
 	const stop = new AbortController();
 	onInterrupt(
 		() => stop.abort(),
@@ -83,7 +85,6 @@ export async function runAgent(request: RunRequest): Promise<number> {
 	});
 	const end = await submitUntil(stop.signal, session, request.prompt);
 	await session.close();
-	reader?.close();
 	if (isPipeBroken) return 1;
 	renderer.showEnd(end);
 	renderer.showSummary(session.usage);

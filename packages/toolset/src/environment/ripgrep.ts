@@ -4,24 +4,25 @@ import { delimiter, join } from "node:path";
 import { decodeText } from "./decoder.ts";
 import { abortError, EnvironmentError, type GrepRequest, type GrepRow } from "./environment.ts";
 
-/** The ripgrep program: the bundled one, else the one on PATH, else `undefined`. */
-export async function findRipgrep(path: string | undefined): Promise<string | undefined> {
+async function findBundled(): Promise<string[]> {
 	try {
-		return (await import("@vscode/ripgrep")).rgPath;
+		return [(await import("@vscode/ripgrep")).rgPath];
 	} catch {
 		// Not every platform and bundle has it; the next places are as good.
+		return [];
 	}
+}
+
+/** The ripgrep program: the bundled one, else the one on `path`, else `undefined`. */
+export async function findRipgrep(path: string | undefined): Promise<string | undefined> {
 	const name = process.platform === "win32" ? "rg.exe" : "rg";
-	for (const folder of (path ?? "").split(delimiter).filter((one) => one !== "")) {
-		const file = join(folder, name);
-		if (
-			await access(file, constants.X_OK).then(
-				() => true,
-				() => false,
-			)
-		) {
-			return file;
-		}
+	const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
+	for (const file of [...(await findBundled()), ...folders.map((folder) => join(folder, name))]) {
+		const isProgram = await access(file, constants.X_OK).then(
+			() => true,
+			() => false,
+		);
+		if (isProgram) return file;
 	}
 	return undefined;
 }

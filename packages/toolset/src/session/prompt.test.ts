@@ -45,6 +45,23 @@ test.each([
 	expect(names.filter((name) => prompt.includes(`text of ${name}`)).sort()).toEqual(own);
 });
 
+test.each([
+	["anthropic", undefined, "default 120000, at most 600000"],
+	["openai", undefined, "default 10000, at most 600000"],
+	["gemini", undefined, "default 10000, at most 600000"],
+	["gemini", 5000, "default 5000, at most 600000"],
+] as const)(
+	"commands of the %s profile with %s ms for the session have the limits: %s",
+	async (provider, own, words) => {
+		await using at = await openTestSession([reply({ text: "done" })], {
+			provider,
+			settings: own === undefined ? {} : { commandTimeoutMs: own },
+		});
+		await at.session.submit("go");
+		expect(JSON.stringify(at.model.calls[0]!.context.messages[0])).toContain(words);
+	},
+);
+
 test("outside of a repository the environment block leaves out what there is not", async () => {
 	await using folder = await makeFolder();
 	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: { PATH: process.env.PATH } });

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { raw, reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { echo, notGiven, openWire } from "../testing/wire.ts";
@@ -235,4 +237,17 @@ test("five turns share the bytes of their beginning apart from cache markers", a
 		expect(strip([after.system, after.tools])).toBe(strip([before.system, before.tools]));
 		expect(strip(after.messages).startsWith(strip(before.messages).slice(0, -1))).toBe(true);
 	}
+});
+
+test("an image that a tool read is sent inside of its result", async () => {
+	const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(20)]);
+	const calls = [{ name: "read_file", arguments: { file_path: "p.png" } }];
+	await using at = await openWire("anthropic", [reply({ calls }), done]);
+	await writeFile(join(at.folder.path, "p.png"), png);
+	expect(await at.run()).toEqual({ reason: "stop" });
+	const [result] = at.body(1).messages.at(-1).content;
+	expect(result.content).toContainEqual({
+		type: "image",
+		source: { type: "base64", media_type: "image/png", data: png.toString("base64") },
+	});
 });

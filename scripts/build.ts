@@ -32,7 +32,7 @@ const carried: Record<string, [from: string, to: string][]> = {
 /** Lazy entries that are loaded together on a start that people wait for, by the file that they go into. */
 const together: Record<string, Record<string, string[]>> = {
 	"prime-agent": {
-		front: inSource("prime-agent", "cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"),
+		front: inSource("prime-agent", "cli/faults.ts", "cli/command-line.ts", "cli/piped-input.ts", "cli/help.ts"),
 		run: inSource("prime-agent", "cli/run-command.ts", "program.ts"),
 		openai: ["node_modules/@earendil-works/pi-ai/dist/api/openai-completions.js"],
 	},

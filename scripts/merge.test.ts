@@ -72,6 +72,16 @@ it("mergeChunks lets a later group take what it shares with an earlier one from 
 	expect(await readFile(join(folder, "out/run.js"), "utf8")).toContain('from"./front.js"');
 });
 
+it("mergeChunks takes what the first file imports into a group, and leaves the first file alone", async () => {
+	const text = `import { one } from "./one.ts"; const { again } = await import("./late.ts"); console.log(again === one, one());`;
+	await writeFile(join(folder, "src/main.ts"), text);
+	const metafile = await bundle();
+	await mergeChunks(join(folder, "out"), metafile, { front: ["src/main.ts"] }, options);
+	const { said, files } = await runBundle();
+	expect(said).toBe("true one 2");
+	expect(files.slice(0, 2)).toEqual(["app.js", "front.js"]);
+});
+
 it("mergeChunks names sources that are no lazy entries of the bundle", async () => {
 	const metafile = await bundle();
 	const groups = { front: ["src/gone.ts", "src/shared.ts", "src/one.ts"] };

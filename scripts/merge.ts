@@ -11,7 +11,7 @@ export type MergeOptions = Pick<BuildOptions, "platform" | "target" | "minifySyn
 /**
  * Puts chunks that are always loaded together into one file, because each file of a bundle costs about as much as a
  * few thousand lines. A group is a name and the sources of lazy entries: they and all that they import statically
- * go into `<name>.js`. The merged chunks stay as files of one line, so that all other chunks can import them.
+ * go into `<name>.js`; of `main.ts`, which stays a file of its own, what it imports. The merged chunks stay as files of one line, so that all other chunks can import them.
  * Returns the sources that are no lazy entries of the bundle.
  */
 export async function mergeChunks(
@@ -41,7 +41,7 @@ export async function mergeChunks(
 		]);
 	}
 	// The first file is no lazy entry: what it takes from the groups, it takes from them directly.
-	const first = [...outputs].find(([, output]) => output.entryPoint?.endsWith("src/main.ts"))?.[0];
+	const first = [...outputs].find(([, output]) => isFirst(output))?.[0];
 	if (first && merged.length > 0) {
 		const plugins = [keep(() => false, home, outputs)];
 		const text = await run({ ...common, entryPoints: [join(folder, first)], plugins });
@@ -56,6 +56,10 @@ export async function mergeChunks(
 		.filter((source) => !entries.has(source));
 }
 
+function isFirst(output: Output): boolean {
+	return output.entryPoint?.endsWith("src/main.ts") ?? false;
+}
+
 function gather(
 	file: string | undefined,
 	group: string,
@@ -63,8 +67,8 @@ function gather(
 	home: Map<string, string>,
 ): void {
 	const output = file === undefined ? undefined : outputs.get(file);
-	if (file === undefined || !output || home.has(file) || output.entryPoint?.endsWith("src/main.ts")) return;
-	home.set(file, group);
+	if (file === undefined || !output || home.has(file)) return;
+	if (!isFirst(output)) home.set(file, group);
 	for (const { path, kind, external } of output.imports) {
 		if (kind === "import-statement" && !external) gather(basename(path), group, outputs, home);
 	}

@@ -5,6 +5,7 @@ export { type AwaitRequest, type AwaitResult, awaitPanes } from "./drive/await.t
 export { type Clock, realClock, TIMINGS, type Timings } from "./drive/clock.ts";
 export type { Drive } from "./drive/context.ts";
 export { deliverText } from "./drive/deliver.ts";
+export { type InterruptResult, interruptSession } from "./drive/interrupt.ts";
 export { type LaunchRequest, launchSession } from "./drive/launch.ts";
 export { openPaneIO, type PaneIO } from "./drive/pane-io.ts";
 export { type PaneSendWord, sendToPane } from "./drive/pane-send.ts";

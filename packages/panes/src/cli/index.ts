@@ -63,6 +63,12 @@ export const COMMANDS: readonly CommandEntry[] = [
 		load: async () => (await import("./turns.ts")).sendWait,
 	},
 	{
+		name: "interrupt",
+		group: "session",
+		summary: "stop the running turn",
+		load: async () => (await import("./interrupt.ts")).interrupt,
+	},
+	{
 		name: "watch",
 		group: "session",
 		summary: "block until a file appears, the turn is over or the session ends",

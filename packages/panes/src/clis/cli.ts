@@ -84,6 +84,8 @@ export interface AgentCli {
 	readonly launchEnv?: { readonly unset: readonly string[]; readonly set: Readonly<Record<string, string>> };
 	/** Flags that `open` and `launch` add when the installed program knows them. */
 	readonly launchFlags?: readonly string[];
+	/** Flag that `launch` adds with a free port, at which the CLI then serves its state. */
+	readonly portFlag?: string;
 	/** Patterns of `launch --profile`, for programs that look like this CLI. */
 	readonly patterns?: { readonly ready: RegExp; readonly busy: RegExp };
 	/** Behaviour that was seen and matters to a driver. */

@@ -19,12 +19,13 @@ export const opencode: AgentCli = {
 	record: opencodeRecord,
 	keys: { interrupt: ["Escape", "Escape"] },
 	pasteRestMs: { short: 50, long: 500 },
+	portFlag: "--port",
 	literal: { bang: "typed", question: "typed", tab: "typed" },
 	walls: [],
 	quirks: [
 		"Esc must be pressed twice to stop a turn.",
 		"Typed text costs about 20 ms of CPU per character; long text must be pasted.",
 		"The reply is complete on the screen one or two seconds before the turn ends.",
-		"With --port N the state is also served at /session/status.",
+		"Its state can be read only from a server that --port starts; launch adds a free port.",
 	],
 };

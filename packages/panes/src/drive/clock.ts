@@ -51,6 +51,8 @@ export interface Timings {
 	readonly sendRound: number;
 	readonly sendRounds: number;
 	readonly sendPoll: number;
+	/** Longest wait for a turn to stop after the keys that interrupt it. */
+	readonly interrupt: number;
 	readonly launchPoll: number;
 	readonly afterDismiss: number;
 	readonly waitPoll: number;
@@ -77,6 +79,7 @@ export const TIMINGS: Timings = {
 	sendRound: 900,
 	sendRounds: 12,
 	sendPoll: 150,
+	interrupt: 5000,
 	launchPoll: 1000,
 	afterDismiss: 1200,
 	waitPoll: 1000,

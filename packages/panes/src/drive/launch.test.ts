@@ -134,6 +134,18 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await knownFlags(drive, findCli("codex"), ["cat"])).toEqual([]);
 	});
 
+	it("gives opencode a free port of its own, unless the caller names one", async () => {
+		const folder = join(server.folder, "open");
+		mkdirSync(folder, { recursive: true });
+		writeFileSync(join(folder, "opencode"), '#!/bin/sh\necho "args: $*"\nexec cat\n', { mode: 0o755 });
+		const program = join(folder, "opencode");
+		const ready = { ready: "args" };
+		const view = await launch({ name: "port", words: [program, "--auto"], ...ready });
+		expect(await view.io.tail(3)).toMatch(/^args: --port [1-9]\d+ --auto$/);
+		const own = await launch({ name: "own-port", words: [program, "--port=7"], ...ready });
+		expect(await own.io.tail(3)).toBe("args: --port=7");
+	});
+
 	it("peeks at the last rows without blanks and refuses an unknown session", async () => {
 		const words = ["sh", "-c", "printf '1  \\n2\\n3\\n4\\n5\\n6'; exec cat"];
 		await launch({ name: "rows", words, profile: "generic", ready: "6" });

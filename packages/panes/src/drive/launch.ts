@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { basename } from "node:path";
 import type { AgentCli } from "../clis/cli.ts";
 import { PaneError, UsageError } from "../errors.ts";
@@ -119,7 +120,7 @@ async function composeLaunch(drive: Drive, cli: AgentCli | undefined, words: rea
 	const unset = (cli?.launchEnv?.unset ?? []).flatMap((name) => ["-u", name]);
 	const set = Object.entries(cli?.launchEnv?.set ?? {}).map(([name, value]) => `${name}=${value}`);
 	const [program = "", ...rest] = words;
-	const flags = await knownFlags(drive, cli, words);
+	const flags = [...(await knownFlags(drive, cli, words)), ...(await portFlags(cli, words))];
 	return ["exec", "env", ...unset, ...set, program, ...flags, ...rest].map(quoteWord).join(" ");
 }
 
@@ -132,6 +133,21 @@ export async function knownFlags(drive: Drive, cli: AgentCli | undefined, words:
 		execFile(program, ["--help"], { timeout: 10_000, env: drive.env }, (error, stdout) => resolve(error ? "" : stdout));
 	});
 	return wanted.filter((flag) => help.includes(flag));
+}
+
+/** A free port for a CLI that serves its state, unless the caller has named one. */
+async function portFlags(cli: AgentCli | undefined, words: readonly string[]): Promise<string[]> {
+	const flag = cli?.portFlag;
+	if (flag === undefined || basename(words[0] ?? "") !== cli?.name) return [];
+	if (words.some((word) => word === flag || word.startsWith(`${flag}=`))) return [];
+	const server = createServer();
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(0, "127.0.0.1", resolve);
+	});
+	const { port } = server.address() as AddressInfo;
+	await new Promise((resolve) => server.close(resolve));
+	return [flag, String(port)];
 }
 
 function refuseOneShot(cli: AgentCli | undefined, words: readonly string[]): void {

@@ -5,6 +5,7 @@ import { makeDrive } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { Tmux } from "../tmux/server.ts";
+import { interruptSession } from "./interrupt.ts";
 import { endSession, readStatus } from "./session.ts";
 import { sendToSession } from "./session-send.ts";
 import { combine, readTurnState } from "./turn.ts";
@@ -156,6 +157,16 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		const { name, drive } = await launch(["--turn-forever"]);
 		const result = await sendAndWait(drive, name, "question", { capMs: 100, lines: 40 });
 		expect(result).toMatchObject({ waited: "timeout", reply: expect.stringContaining("question") });
+	});
+
+	it("an interrupt stops a running turn and presses nothing when none runs", async () => {
+		const { name, log, drive } = await launch(["--turn-forever"]);
+		expect(await interruptSession(drive, name)).toEqual({ isInterrupted: false, state: "idle-unconfirmed" });
+		expect(log.keys()).toEqual([]);
+		await sendToSession(drive, name, "work");
+		await until(async () => (await readStatus(drive, name)) === "busy", "the turn");
+		expect(await interruptSession(drive, name)).toEqual({ isInterrupted: true, state: "idle-unconfirmed" });
+		expect(log.keys()).toEqual(["Enter", "Escape"]);
 	});
 
 	it("a busy session is ended only by force", async () => {

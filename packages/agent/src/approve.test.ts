@@ -6,7 +6,7 @@ import { cleanText } from "./output.ts";
 function setUp() {
 	const input = new PassThrough();
 	let shown = "";
-	const ask = createApproval(new LineReader(input), (text) => {
+	const ask = createApproval(new LineReader(input, () => undefined), (text) => {
 		shown += text;
 		if (text.startsWith("Allow?")) answers.shift()?.();
 	});

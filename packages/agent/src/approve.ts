@@ -2,26 +2,27 @@ import type { Readable } from "node:stream";
 import type { ApprovalAnswer, AskApproval } from "@prime-agent/toolset";
 import { shortenSubject, showSigns, toOneLine } from "./output.ts";
 
-/** How long what was typed already may take to arrive. */
-const typedAheadMs = 20;
-
 /**
  * Reads whole lines from a terminal, and only between `open` and `pause`: a program in the background that reads is
  * stopped by the system.
  */
 export class LineReader {
 	readonly #input: Readable;
+	readonly #discard: () => void;
 	#rest = "";
 	#hasEnded = false;
 	#waiting: ((line: string | undefined) => void) | undefined;
 
-	constructor(input: Readable) {
+	/** `discard` drops what the system holds of the input. */
+	constructor(input: Readable, discard: () => void) {
 		this.#input = input;
+		this.#discard = discard;
 		input.setEncoding("utf8");
 	}
 
 	/** Starts reading and drops what was typed before, so that it answers no question. */
 	async open(): Promise<void> {
+		this.#discard();
 		if (this.#input.listenerCount("data") === 0) {
 			this.#input.on("data", (text: string) => this.#take(text));
 			this.#input.on("end", () => this.#end());
@@ -29,7 +30,7 @@ export class LineReader {
 			this.#input.on("error", () => this.#end());
 		}
 		this.#input.resume();
-		await new Promise((resolve) => setTimeout(resolve, typedAheadMs));
+		// What the stream itself holds comes at once.
 		await new Promise((resolve) => setImmediate(resolve));
 		this.#rest = "";
 	}

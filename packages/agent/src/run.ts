@@ -13,6 +13,7 @@ import type { Request } from "./arguments.ts";
 import { createDebugSink } from "./debug.ts";
 import { cleanText } from "./output.ts";
 import { Renderer } from "./render.ts";
+import { discardTypedAhead } from "./typed-ahead.ts";
 
 type RunRequest = Extract<Request, { kind: "run" }>;
 
@@ -68,7 +69,7 @@ export async function runAgent(request: RunRequest): Promise<number> {
 	// Also ends what the opening of the session runs, such as a Git command on a slow disk.
 	stop.signal.addEventListener("abort", () => void environment.cleanup());
 	const isInteractive = process.stdin.isTTY === true && !request.autoApprove;
-	const reader = isInteractive ? new LineReader(process.stdin) : undefined;
+	const reader = isInteractive ? new LineReader(process.stdin, discardTypedAhead) : undefined;
 	const session = await CodingSession.open({
 		profile: findProfile(request.provider),
 		access,

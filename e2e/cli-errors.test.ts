@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { reply } from "@prime-agent/testkit";
+import { raw, reply } from "@prime-agent/testkit";
 import { expect, it } from "vitest";
 import { setUpCli } from "./cli-harness.ts";
 
@@ -31,6 +31,8 @@ it.each([
 	[["-p", "--api-key", "k", "hi"], "--api-key requires a model to be specified"],
 	[["-p", "--cwd", "gone", "hi"], "gone is not a folder (--cwd)."],
 	[["-p", "@gone", "hi"], "does not exist."],
+	[["-p", "/gaol Ship it"], 'Unknown command "/gaol". Did you mean "/goal"? Known commands: '],
+	[["-p", "/nope", "x"], 'Unknown command "/nope". Known commands: /'],
 	[[], "The interactive mode is not there yet. Run a prompt with -p: prime-agent -p"],
 	[["do this for me"], "The interactive mode is not there yet."],
 	[["/login"], "The interactive mode is not there yet."],
@@ -56,11 +58,29 @@ it.each([["--version"], ["--help"], ["help"], ["model", "list", "--help"]])(
 	},
 );
 
-it("says what to do when there is no model at all", async () => {
-	const { run } = await setUpCli({ model: "none" });
+it("says what to do when there is no model at all, and leaves no trace", async () => {
+	const { run, home } = await setUpCli({ model: "none" });
+	const before = await readdir(home.path, { recursive: true });
 	const result = await run(["-p", "hi"]);
 	expect(result).toMatchObject({ code: 1, stdout: "" });
 	expect(result.stderr).toMatch(/^Error: No models available\. Use \/login .* ANTHROPIC_API_KEY/);
+	expect(await readdir(home.path, { recursive: true })).toEqual(before);
+});
+
+it("takes a prompt that begins with a path for a prompt", async () => {
+	const { run, server } = await setUpCli();
+	server.script(reply({ text: "a table" }));
+	expect(await run(["-p", "/etc/hosts is what?"])).toMatchObject({ code: 0, stdout: "a table\n" });
+});
+
+it("says in its own words alone that a stream was broken", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	await writeFile(join(agentFolder, "settings.json"), JSON.stringify({ retry: { enabled: false } }));
+	const headers = { "content-type": "text/event-stream" };
+	server.script(raw({ status: 200, headers, body: "data: {broken\n\n" }));
+	const result = await run(["-p", "hi"]);
+	expect(result.code).toBe(1);
+	expect(result.stderr).toMatch(/^Error: [^\n]+\n$/);
 });
 
 it("reports broken files on stderr, keeps them, and works all the same", async () => {

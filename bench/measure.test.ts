@@ -13,7 +13,7 @@ describe("measure", () => {
 		const figure = { name: "f", unit: "ms" as const, floorName: "floor" };
 		const floor = sampler("floor", [900, 10, 30, 20]);
 		const result = await measure({ ...figure, floor, subject: sampler("subject", [900, 40, 20, 30]) }, 3);
-		expect(result).toEqual({ subject: 30, floor: 20, ratio: 1.5, count: 3 });
+		expect(result).toEqual({ subject: 30, floor: 20, ratio: 1.5, best: 2, count: 3 });
 		expect(order).toEqual(["floor", "subject", "floor", "subject", "floor", "subject", "floor", "subject"]);
 	});
 

@@ -27,6 +27,8 @@ export interface Result {
 	subject: number;
 	floor: number;
 	ratio: number;
+	/** The ratio of the lowest samples, which a busy machine disturbs least. */
+	best: number;
 	count: number;
 }
 
@@ -43,7 +45,7 @@ export async function measure(figure: Figure, count: number): Promise<Result> {
 	}
 	const floor = findMedian(floors);
 	const subject = findMedian(subjects);
-	return { subject, floor, ratio: subject / floor, count };
+	return { subject, floor, ratio: subject / floor, best: Math.min(...subjects) / Math.min(...floors), count };
 }
 
 /** The middle value, or the mean of the two middle ones. */

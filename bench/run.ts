@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { type Bench, type Figure, measure } from "./measure.ts";
 
 // npm run bench [-- name…]: measures the figures of bench/*.bench.ts, those of the named files only if names are given,
-// prints each as a ratio to its floor, and fails when one is above its limit. BENCH_COUNT sets the samples, 15 if unset.
+// prints each as a ratio to its floor, and fails when one is above its limit.
+// BENCH_COUNT sets the samples, 15 if unset.
 
 const count = Number(process.env.BENCH_COUNT ?? 15);
 const names = process.argv.slice(2);
@@ -21,6 +23,12 @@ if (chosen.length === 0) {
 	);
 	process.exitCode = 1;
 }
+const load = loadavg()[0] ?? 0;
+if (load > availableParallelism()) {
+	console.log(
+		`The machine is busy (load ${load.toFixed(1)} on ${availableParallelism()} cores): of these figures, trust the best ones only.`,
+	);
+}
 for (const file of chosen) {
 	const bench = (await import(join(import.meta.dirname, file))) as Bench;
 	try {
@@ -36,10 +44,10 @@ async function show(figure: Figure): Promise<void> {
 		console.log(`${figure.name.padEnd(42)} not available: ${reason}`);
 		return;
 	}
-	const { subject, floor, ratio } = await measure(figure, count);
+	const { subject, floor, ratio, best } = await measure(figure, count);
 	const isBroken = figure.limit !== undefined && ratio > figure.limit;
 	if (isBroken) process.exitCode = 1;
 	const limit = figure.limit === undefined ? "" : `, limit ${figure.limit}×${isBroken ? "  BROKEN" : ""}`;
-	const values = `${subject.toFixed(1)} ${figure.unit} / ${floor.toFixed(1)} ${figure.unit} ${figure.floorName}`;
+	const values = `${subject.toFixed(1)} ${figure.unit} / ${floor.toFixed(1)} ${figure.unit} ${figure.floorName}, best ${best.toFixed(2)}×`;
 	console.log(`${figure.name.padEnd(42)} ${ratio.toFixed(2)}×  (${values}, n ${count}${limit})`);
 }

@@ -104,24 +104,30 @@ const WALK: readonly Format[] = [
 	...["responses", "anthropic", "gemini", "responses", "gemini", "chat"],
 ] as Format[];
 
-it("changes between all pairs of formats in one session, with thinking and parallel calls on both sides", async () => {
+it("changes between all pairs of formats in one session, with thinking, parallel calls and characters cut in two", async () => {
 	const pairs = new Set(WALK.slice(1).map((format, index) => `${WALK[index]} ${format}`));
 	expect(pairs.size).toBe(12);
 	const cli = await setUpFormats();
 	for (const [index, format] of WALK.entries()) {
 		cli.servers[format].script(
-			reply({ thinking: `think ${index}`, text: `said ${index}`, calls: [call(`a = ${index}`), call("a")] }),
-			reply({ thinking: `again ${index}`, text: `answer ${index}` }),
+			reply({
+				thinking: `think ${index}`,
+				text: `said ${index} 日本 é 😀`,
+				calls: [call(`a = "漢字 👩‍👩‍👧 ${index}"`), call("print(a[:2])")],
+				split: "byte",
+			}),
+			reply({ thinking: `again ${index}`, text: `answer ${index} グ` }),
 		);
 		const resume = index === 0 ? [] : ["--continue"];
 		const result = await cli.run(["-p", ...resume, "--model", cli.modelOf(format), `prompt ${index}`]);
-		expect(result).toMatchObject({ code: 0, stdout: `answer ${index}\n` });
+		expect(result).toMatchObject({ code: 0, stdout: `answer ${index} グ\n` });
 	}
 	cli.expectAccepted();
 	const last = textOf(cli.servers.chat.modelRequests.at(-1));
 	for (const index of WALK.keys()) {
 		expect(last).toContain(`prompt ${index}`);
-		expect(last).toContain(`said ${index}`);
+		expect(last).toContain(`said ${index} 日本 é 😀`);
+		expect(last).toContain(`漢字 👩‍👩‍👧 ${index}`);
 	}
 	for (const format of FORMATS) cli.expectPrefixes(format);
 });

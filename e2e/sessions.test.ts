@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { reply } from "@prime-agent/testkit";
 import { expect, it, vi } from "vitest";
@@ -34,10 +34,18 @@ it("loses no prompt to a crash in the middle of a line, not even when it was the
 	const half = '{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026';
 	await appendFile(file, half);
 
+	await writeFile(join(cli.agentFolder, "settings.json"), '{"retry":');
 	const mended = await cli.run(["-p", "--mode", "json", "--continue", "second"]);
 	expect(mended.code).toBe(0);
-	const notices = mended.stdout.split("\n").filter((line) => line.includes(`last ${half.length} bytes were cut off`));
+	const events = mended.stdout
+		.trimEnd()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+	const notices = events.filter(({ type, text }) => type === "notice" && text.includes(`last ${half.length} bytes`));
 	expect(notices).toHaveLength(1);
+	expect(mended.stderr).toMatch(/^Warning: .*settings\.json is not used: it is not valid JSON\..*\n$/);
+	expect(await readFile(join(cli.agentFolder, "settings.json"), "utf8")).toBe('{"retry":');
+	await rm(join(cli.agentFolder, "settings.json"));
 	expect(await readFile(`${file}.torn`, "utf8")).toBe(`${half}\n`);
 	expect(await cli.run(["-p", "--continue", "third"])).toMatchObject({ code: 0, stdout: "3\n", stderr: "" });
 	expect(prompts(cli)).toEqual(["first", "second", "third"]);

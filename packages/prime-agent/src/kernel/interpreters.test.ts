@@ -131,6 +131,25 @@ describe("a kernel without a fit interpreter", () => {
 		await expect(kernel.execute("1")).rejects.toThrow(`The folder ${join(root, "gone")} is not there`);
 	});
 
+	it("does not take an installed interpreter that belongs to a virtual environment", async () => {
+		const env = { HOME: root, PRIME_AGENT_KERNEL_VENV: join(root, "none") };
+		const plain = createKernel({ cwd: root, env: { ...env, PATH: process.env.PATH } });
+		await plain.execute("import sys, venv\nvenv.create('inner', with_pip=False)");
+		await plain.dispose();
+		const kernel = createKernel({
+			cwd: root,
+			env: { ...env, PATH: `${join(root, "inner", "bin")}:${process.env.PATH}` },
+		});
+		expect((await kernel.execute("import sys\nsys.prefix == sys.base_prefix")).result).toBe("True");
+		await kernel.dispose();
+		const named = createKernel({
+			cwd: root,
+			env: { ...env, PRIME_AGENT_KERNEL_PYTHON: join(root, "inner", "bin", "python") },
+		});
+		expect((await named.execute("import sys\nsys.prefix == sys.base_prefix")).result).toBe("False");
+		await named.dispose();
+	});
+
 	it("goes on to the next interpreter after one that is unfit", async () => {
 		await plant("first/python3", "#!/bin/sh\nexit 9\n");
 		const env = {

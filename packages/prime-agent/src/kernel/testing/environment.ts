@@ -43,6 +43,9 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 			stderr: /No editor can open here/,
 		},
 	),
+	cells("git and ssh do not wait for a password", "!echo $GIT_TERMINAL_PROMPT $GIT_SSH_COMMAND", {
+		stdout: "0 ssh -o BatchMode=yes\n",
+	}),
 	cells(
 		"A pager does not hold a command",
 		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git -p log --format=%s\necho text | $PAGER",

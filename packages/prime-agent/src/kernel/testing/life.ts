@@ -178,6 +178,17 @@ export const LIFE: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "dispose of a kernel that was killed just before waits for the end of its jobs",
+		run: async (bench) => {
+			await bench.run("%%bash\nsh -c 'trap \"\" TERM; echo $$ > deaf; while :; do sleep 0.05; done' &");
+			const job = await readPid(bench, "deaf");
+			process.kill(bench.kernel.info()?.pid ?? 0, "SIGKILL");
+			await until("the death is noticed", () => bench.kernel.info() === undefined);
+			await bench.kernel.dispose();
+			expect(await isRunning(job)).toBe(false);
+		},
+	},
+	{
 		title: "dispose stops a running cell, and can be called twice",
 		run: async (bench) => {
 			const cell = bench.run("print('on')\nimport time\ntime.sleep(600)");

@@ -26,6 +26,11 @@ function prompts(cli: CliHarness): string[] {
 	return messages.filter(({ role }) => role === "user").map(({ content }) => content);
 }
 
+/** The file that the newest result of a request names for what it leaves out. */
+function sideFileOf(request: { body: { messages: { content: string }[] } }): string {
+	return /the whole output is in (\S+)/.exec(request.body.messages.at(-1)!.content)?.[1] ?? "none";
+}
+
 it("loses no prompt to a crash in the middle of a line, not even when it was the first one", async () => {
 	const cli = await setUpCli();
 	cli.server.script(...["1", "2", "3", "4"].map((text) => reply({ text })));
@@ -89,10 +94,16 @@ it("keeps one entry on one line whatever a cell prints, and goes on with a file 
 
 it("keeps megabytes out of the session and out of requests, whether a cell printed them or an old file has them", async () => {
 	const cli = await setUpCli();
-	cli.server.script(cell("print('x' * 12_000_000)"), reply({ text: "long" }), reply({ text: "still quick" }));
+	cli.server.script(
+		cell("print('x' * 12_000_000)"),
+		(request) => cell(`import os; print(os.path.getsize("${sideFileOf(request)}"))`),
+		reply({ text: "long" }),
+		reply({ text: "still quick" }),
+	);
 	expect(await cli.run(["-p", "print much"])).toMatchObject({ code: 0, stdout: "long\n" });
 	const file = await findFile(cli);
 	expect((await stat(file)).size).toBeLessThan(200_000);
+	expect(cli.server.modelRequests[2]!.body.messages.at(-1).content).toBe("12000001\n");
 
 	const lines = await readLines(file);
 	const index = lines.findIndex((line) => line.includes('"role":"toolResult"'));

@@ -1,10 +1,9 @@
 import { obj, type Static, str } from "@earendil-works/pi-schema";
 import type { AgentTool } from "@prime-agent/loop";
-import { cutMiddle } from "../../lib/text.ts";
 import { defineFeature } from "../../session/host.ts";
 import { KERNEL, type KernelPort } from "../../session/ports.ts";
 import { kernelInfo } from "./operations.ts";
-import { MAX_OUTPUT, renderCell } from "./output.ts";
+import { cutOutput, MAX_OUTPUT, renderCell } from "./output.ts";
 import { BASE_PROMPT, TOOL_DESCRIPTION } from "./prompt.ts";
 
 const Params = obj({ code: str({ description: "Python code, or %%bash on the first line and a script" }) });
@@ -56,8 +55,8 @@ function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
 				details: {
 					durationMs: Math.round(durationMs),
 					status,
-					stdout: cutMiddle(stdout, MAX_OUTPUT),
-					stderr: cutMiddle(stderr, MAX_OUTPUT),
+					stdout: cutOutput(stdout, MAX_OUTPUT),
+					stderr: cutOutput(stderr, MAX_OUTPUT),
 					kernelRestarted,
 				},
 				isError: status !== "ok",

@@ -55,6 +55,19 @@ test("200 KB of output are cut in the middle and the cut is counted", () => {
 	expect(text.replaceAll(/[^x]/g, "").length + missing).toBeGreaterThanOrEqual(200_000);
 });
 
+test("the mark of a kernel that kept the whole output in a file stays, also beside other output", () => {
+	const mark = "\n[... 9,000,000 bytes left out; the whole output is in /home/user/output-1.txt ...]\n";
+	const flood = `first ${"a".repeat(32_000)}${mark}${"b".repeat(32_000)} last\n`;
+	const text = textOf({ stdout: flood, stderr: "e".repeat(50_000), result: "'x'" });
+	expect(text.length).toBeLessThan(MAX_OUTPUT + 200);
+	expect(text).toMatch(
+		/^first a+\n\[\.\.\. 9,000,000 bytes left out; the whole output is in \/home\/user\/output-1\.txt \.\.\.\]\n/,
+	);
+	expect(text).toMatch(
+		/\]\n\[… and 5\d{4} characters around it …\]\nb+ last\n\[stderr\]\ne+\n\[… \d+ characters cut …\]\ne+\n'x'\n$/,
+	);
+});
+
 test("dropped bytes are said", () => {
 	expect(textOf({ stdout: "x", droppedBytes: 7 })).toContain("[7 bytes of output were dropped]");
 });

@@ -5,6 +5,12 @@ import type { CellResult, MimeBundle } from "../../session/ports.ts";
 /** Most characters of one cell that reach the model; what is longer is cut in the middle. */
 export const MAX_OUTPUT = 24_000;
 
+/** Of these at most for both output streams, so that the mark below does not end up in what is cut of the whole. */
+const STREAMS_OUTPUT = MAX_OUTPUT - 1_000;
+
+/** What a kernel puts in the place of output that it did not keep; it may name the file that holds everything. */
+const MARK = /\n\[\.\.\. [\d,]+ (?:bytes|characters) left out[^\n]*\.\.\.\]\n/;
+
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
 /** What the model reads of a cell: output, value, error, in the order of a notebook. */
@@ -14,8 +20,10 @@ export function renderCell(cell: CellResult): (TextContent | ImageContent)[] {
 	if (cell.kernelRestarted) {
 		parts.push("[The kernel had ended and was started anew: all variables from before are gone.]\n");
 	}
-	parts.push(withNewline(cell.stdout));
-	if (cell.stderr) parts.push(withNewline(cell.stdout ? `[stderr]\n${cell.stderr}` : cell.stderr));
+	const stderr = cutOutput(cell.stderr, STREAMS_OUTPUT / 2);
+	const stdout = cutOutput(cell.stdout, STREAMS_OUTPUT - stderr.length);
+	parts.push(withNewline(stdout));
+	if (stderr) parts.push(withNewline(stdout ? `[stderr]\n${stderr}` : stderr));
 	for (const bundle of cell.displays) {
 		const image = imageOf(bundle);
 		if (image) images.push(image);
@@ -26,6 +34,17 @@ export function renderCell(cell: CellResult): (TextContent | ImageContent)[] {
 	if (cell.droppedBytes > 0) parts.push(`[${cell.droppedBytes} bytes of output were dropped]\n`);
 	const text = cutMiddle(parts.join(""), MAX_OUTPUT);
 	return [{ type: "text", text: text || (images.length > 0 ? "[image]" : "[no output]") }, ...images];
+}
+
+/** Shortens one output stream; where the kernel left something out, its mark stays. */
+export function cutOutput(text: string, limit: number): string {
+	const mark = text.length > limit ? MARK.exec(text) : null;
+	if (!mark) return cutMiddle(text, limit);
+	const [before, after] = [text.slice(0, mark.index), text.slice(mark.index + mark[0].length)];
+	const half = Math.floor(limit / 2);
+	const hidden = Math.max(0, before.length - half) + Math.max(0, after.length - half);
+	const note = hidden > 0 ? `[… and ${hidden} characters around it …]\n` : "";
+	return `${before.slice(0, half)}${mark[0]}${note}${after.slice(-half)}`.toWellFormed();
 }
 
 function endingOf(cell: CellResult): string {

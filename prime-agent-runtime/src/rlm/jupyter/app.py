@@ -1,0 +1,63 @@
+"""ipykernel's application without what belongs to a notebook: no files, no heartbeat, no streams of its own."""
+
+import os
+
+from ipykernel.kernelapp import IPKernelApp
+from traitlets.config import Config
+
+# the longest path of a socket is 107 bytes on Linux and 103 on macOS; the folder is given without its socket
+FOLDER_BYTES = 80
+
+
+class KernelApp(IPKernelApp):
+    """Binds its sockets in `folder` (None: on the loopback network) and writes nothing anywhere else."""
+
+    def init_connection_file(self):
+        """No file: it would hold the key."""
+
+    def write_connection_file(self, **_options):
+        """See above."""
+
+    def log_connection_info(self):
+        """Only what the kernel object asks for."""
+        self._ports = {"shell": self.shell_port, "iopub": self.iopub_port, "control": self.control_port}
+
+    def init_heartbeat(self):
+        """The guardian tells the host when this process ends."""
+
+    def init_poller(self):
+        """The guardian watches the owner."""
+
+    def init_pdb(self):
+        """A debugger has nobody to talk to."""
+
+    def init_signal(self):
+        """Signals are handled by `rlm.interrupts`."""
+
+    def init_iopub(self, context):
+        """Unlimited, so that a host that is busy for a while loses nothing; the output itself is bounded before."""
+        context.sndhwm = 0
+        super().init_iopub(context)
+
+    def init_io(self):
+        """The streams are those of `rlm.streams`; only the hook that the kernel object touches is made."""
+        self.displayhook = Hook()
+
+
+class Hook:
+    """Takes what ipykernel sets on its display hook."""
+
+    get_execution_count = None
+
+
+def configure(folder):
+    """The settings of an application whose sockets and files lie in `folder`."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "NoColor"
+    config.IPKernelApp.ipython_dir = os.path.join(folder, "ipython")
+    config.IPKernelApp.capture_fd_output = False
+    if len(os.fsencode(folder)) <= FOLDER_BYTES:
+        config.KernelApp.transport = "ipc"
+        config.KernelApp.ip = os.path.join(folder, "s")
+    return config

@@ -7,10 +7,13 @@ import type { Profile } from "./profile.ts";
 const gitTimeoutMs = 5000;
 const shownCommits = 10;
 
+// A repository's own settings may name programs that Git runs; nobody has allowed those.
+const harmless = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c safe.bareRepository=explicit";
+
 /** What a Git command prints; `undefined` if it fails or takes too long. */
 async function runGit(environment: ExecutionEnvironment, args: string): Promise<string | undefined> {
 	try {
-		const command = `git --no-optional-locks ${args}`;
+		const command = `git --no-optional-locks ${harmless} ${args}`;
 		const { exitCode, stdout } = await environment.execCommand({ command, timeoutMs: gitTimeoutMs });
 		return exitCode === 0 ? stdout.trimEnd() : undefined;
 	} catch {

@@ -91,6 +91,20 @@ test("inside of a repository the environment block has branch, status and latest
 	expect(prompt).toContain("Git status at the start: 1 modified, 1 untracked\nLatest commits:\n- first subject\n");
 });
 
+test("programs that a repository's settings name are not run", async () => {
+	await using folder = await makeFolder();
+	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: { PATH: process.env.PATH } });
+	const git = "git -c user.name=a -c user.email=a@example.org";
+	await environment.execCommand({
+		command: `git init -q && echo 1 > a.txt && git add . && ${git} commit -qm one && git config core.fsmonitor "touch ran; false"`,
+		timeoutMs: 60_000,
+	});
+	expect(await readPrompt({ environment })).toContain("Git status at the start: 0 modified, 0 untracked");
+	expect(await environment.stat("ran")).toBeUndefined();
+	await environment.execCommand({ command: "git status", timeoutMs: 60_000 });
+	expect(await environment.stat("ran")).toBeDefined();
+});
+
 test.each(providerNames)("the tools of the %s profile come in a fixed order with good names", async (provider) => {
 	await using folder = await makeFolder();
 	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: {} });

@@ -18,7 +18,7 @@ import { defineTool } from "../tools/tool.ts";
 import { makeFolder, type TestFolder } from "./folder.ts";
 
 /** Starts the strict mock of a provider. */
-export const startServer: Record<ProviderName, (options?: { contextWindow?: number }) => Promise<ModelServer>> = {
+const startServer: Record<ProviderName, (options?: { contextWindow?: number }) => Promise<ModelServer>> = {
 	anthropic: startAnthropicServer,
 	openai: startResponsesServer,
 	gemini: startGeminiServer,

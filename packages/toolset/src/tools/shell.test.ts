@@ -77,3 +77,11 @@ test("folders and variables of one call do not reach the next", async () => {
 	await at.call("shell", { command: "cd /; export X=1" });
 	expect((await at.call("shell", { command: 'pwd; echo "<$X>"' })).text).toContain(`${at.folder.path}\n<>\n`);
 });
+
+test("many small pieces of output are told whole and in order", async () => {
+	await using at = await makeTools();
+	const parts: string[] = [];
+	const command = "for i in $(seq 5000); do echo $i; done";
+	await at.tools.shell!.execute("call", { command } as never, undefined, (part) => parts.push(readResult(part).text));
+	expect(parts.join("")).toBe(Array.from({ length: 5000 }, (_, index) => `${index + 1}\n`).join(""));
+});

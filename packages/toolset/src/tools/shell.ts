@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { CommandResult, ExecutionEnvironment } from "../environment/environment.ts";
+import { TextBatch } from "./batch.ts";
 import { type CodingTool, defineTool } from "./tool.ts";
 
 /** Milliseconds that commands may take. */
@@ -33,6 +34,9 @@ function showOutput(result: CommandResult, timeoutMs: number): string {
 	return `${text === "" ? "(no output)\n" : text}${describeEnd(result)}`;
 }
 
+/** How often output is told while a command runs. */
+const updateMs = 100;
+
 /** The tool that runs a command line. */
 export function createShellTool(environment: ExecutionEnvironment, timeouts: CommandTimeouts): CodingTool {
 	return defineTool<{ command: string; timeout_ms?: number; description?: string }>({
@@ -49,7 +53,10 @@ export function createShellTool(environment: ExecutionEnvironment, timeouts: Com
 		describeCall: ({ command }) => (typeof command === "string" ? command : ""),
 		async run({ command, timeout_ms }, { signal, report }) {
 			const timeoutMs = chooseTimeout(timeout_ms, timeouts);
-			const result = await environment.execCommand({ command, timeoutMs, signal, onOutput: report });
+			const batch = new TextBatch(updateMs, report);
+			const result = await environment
+				.execCommand({ command, timeoutMs, signal, onOutput: (text) => batch.push(text) })
+				.finally(() => batch.end());
 			return {
 				text: showOutput(result, timeoutMs),
 				isError: result.exitCode !== 0 || result.timedOut || result.aborted,

@@ -1,10 +1,12 @@
+import sys
+import types
 import unittest
 
 import support  # noqa: F401 puts the package on the path
 
 from rlm.display import make_bundle
 from rlm.pretty import MAX_CHARS, pretty, text_of
-from rlm.trace import describe
+from rlm.trace import MAX_DEPTH, describe
 
 
 class PrettyTest(unittest.TestCase):
@@ -81,6 +83,18 @@ class TraceTest(unittest.TestCase):
             raise ValueError("x" * 10**6)
 
         self.assertLess(len(self.raised(action)["value"]), 20_000)
+
+    def test_only_so_many_frames_of_a_deep_traceback_are_read(self):
+        link = None
+        for _ in range(5000):
+            link = types.TracebackType(link, sys._getframe(), 0, 1)
+        error = ValueError("deep").with_traceback(link)
+        lines = describe(error)["traceback"]
+        self.assertRegex(lines[1], r"\[4\d+ frames in the middle are left out\]")
+        depth, link = 0, error.__traceback__
+        while link is not None:
+            depth, link = depth + 1, link.tb_next
+        self.assertEqual(depth, MAX_DEPTH)
 
     def test_the_last_line_is_the_error(self):
         self.assertEqual(self.raised(lambda: 1 / 0)["traceback"][-1], "ZeroDivisionError: division by zero")

@@ -16,6 +16,18 @@ def refuse(reason):
     os._exit(UNUSABLE)
 
 
+def wants_ipykernel():
+    """True with `--backend=ipykernel`, and with `--backend=prefer` where the interpreter has it."""
+    if "--backend=ipykernel" not in sys.argv and "--backend=prefer" not in sys.argv:
+        return False
+    from rlm.jupyter.version import find_ipykernel
+
+    lacked = find_ipykernel()
+    if lacked and "--backend=ipykernel" in sys.argv:
+        refuse(lacked)
+    return not lacked
+
+
 def main():
     if sys.version_info < (3, 10):
         refuse("is Python %d.%d; 3.10 or newer is needed" % sys.version_info[:2])
@@ -25,8 +37,13 @@ def main():
     sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from rlm.guardian import start
 
+    with_ipykernel = wants_ipykernel()
+
     def run_kernel(life):
-        from rlm.kernel import run
+        if with_ipykernel:
+            from rlm.jupyter.kernel import run
+        else:
+            from rlm.kernel import run
 
         run(life, sys.argv)
 

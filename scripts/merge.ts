@@ -33,11 +33,15 @@ export async function mergeChunks(
 		const contents = files.map((file) => exportAll(file, outputs.get(file), `./${file}`, prefixNames)).join("\n");
 		merged.push([
 			`${group}.js`,
-			await run({
-				...common,
-				stdin: { contents, resolveDir: folder, sourcefile: `${group}.js` },
-				plugins: [keep((file) => home.get(file) === group, home, outputs)],
-			}),
+			await redirectLazily(
+				await run({
+					...common,
+					stdin: { contents, resolveDir: folder, sourcefile: `${group}.js` },
+					plugins: [keep((file) => home.get(file) === group, home, outputs)],
+				}),
+				home,
+				outputs,
+			),
 		]);
 	}
 	// The first file is no lazy entry: what it takes from the groups, it takes from them directly.

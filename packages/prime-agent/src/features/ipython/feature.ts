@@ -24,10 +24,26 @@ export const ipython = defineFeature({
 				host.notify("info", `Not visible in cells: ${names}. The setting kernel.env.pass lets names through.`);
 			}),
 		);
-		// The kernel starts while the first request is prepared and answered.
-		host.on("run_start", () => kernel.prewarm());
+		let isDue = false;
+		host.on("run_start", () => {
+			isDue = true;
+		});
+		host.before("context", () => {
+			if (isDue) afterSending(() => kernel.prewarm());
+			isDue = false;
+			return undefined;
+		});
 	},
 });
+
+/**
+ * Calls back when the request that is about to be made is on its way: to start a kernel keeps this process busy for
+ * longer than sending takes, and the model needs longer still. A connection is made in the round of the event loop
+ * after this one.
+ */
+function afterSending(run: () => void): void {
+	setImmediate(() => setImmediate(run));
+}
 
 function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
 	return {

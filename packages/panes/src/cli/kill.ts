@@ -1,8 +1,7 @@
 import { readAgentState } from "../drive/agent-state.ts";
-import { callOptions } from "../drive/context.ts";
+import { endPaneTree } from "../drive/ending.ts";
 import { endSession } from "../drive/session.ts";
 import { PaneError } from "../errors.ts";
-import { killPane } from "../tmux/session.ts";
 import type { Command } from "./command.ts";
 import { makeDrive, printResult, SERVER_FLAGS, serverLine } from "./drive.ts";
 import { resolveTarget } from "./target.ts";
@@ -30,7 +29,7 @@ export const kill: Command = {
 		if (word === "active" || word === "waiting") {
 			throw new PaneError("refused", `${pane.id} is ${word}; end it all the same with --force`);
 		}
-		await killPane(drive.tmux, pane.id, callOptions(drive));
+		await endPaneTree(drive, pane);
 		printResult(line, world, { ok: true, pane: pane.id, killed: true }, `killed ${pane.id}${serverLine(drive, line)}`);
 		return 0;
 	},

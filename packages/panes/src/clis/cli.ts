@@ -79,6 +79,8 @@ export interface AgentCli {
 	readonly queued?: RegExp;
 	/** Rest between a paste on the screen and Enter, and the rest for a paste of 1,000 characters or more. */
 	readonly pasteRestMs?: { readonly short: number; readonly long: number };
+	/** Key that takes back the blank which the CLI adds behind a folded paste. */
+	readonly afterChip?: string;
 	readonly literal: LiteralLimits;
 	readonly walls: readonly Wall[];
 	readonly launchEnv?: { readonly unset: readonly string[]; readonly set: Readonly<Record<string, string>> };

@@ -19,6 +19,7 @@ export const opencode: AgentCli = {
 	record: opencodeRecord,
 	keys: { interrupt: ["Escape", "Escape"] },
 	pasteRestMs: { short: 50, long: 500 },
+	afterChip: "BSpace",
 	portFlag: "--port",
 	literal: { bang: "typed", question: "typed", tab: "typed" },
 	walls: [],

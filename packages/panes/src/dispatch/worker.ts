@@ -2,12 +2,12 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { callOptions, type Drive, rest } from "../drive/context.ts";
 import { deliverText } from "../drive/deliver.ts";
+import { endPaneTree } from "../drive/ending.ts";
 import { openPaneIO, type PaneIO } from "../drive/pane-io.ts";
 import { probeReadiness, type Readiness } from "../drive/probe.ts";
 import { PaneError } from "../errors.ts";
 import { findPane } from "../tmux/pane.ts";
 import { Tmux } from "../tmux/server.ts";
-import { killPane } from "../tmux/session.ts";
 import { startHeadless, stopGroup } from "./headless.ts";
 import { listWorkerPanes, type PlacedPane, placeWorker } from "./place.ts";
 import { checkWorker, type DispatchRecord, WorkerFiles, type WorkerKey } from "./record.ts";
@@ -159,7 +159,7 @@ export async function killWorker(dispatch: Dispatch, worker: WorkerKey): Promise
 	const { record } = await viewWorker(dispatch, worker);
 	if (record.pane === undefined) return record.pgid !== undefined && stopGroup(record.pgid);
 	if (!isWorkerPane(record, await sightPane(dispatch, record))) return false;
-	await killPane(tmuxOf(dispatch, record), record.pane, callOptions(dispatch.drive));
+	await endWorkerPane(dispatch, record, record.pane);
 	return true;
 }
 
@@ -169,8 +169,14 @@ export async function reapWorker(dispatch: Dispatch, worker: WorkerKey): Promise
 	const reason = decideReap(record, state, dispatch.reapDone);
 	if (reason !== undefined || record.pane === undefined) return reason;
 	if (!isWorkerPane(record, await sightPane(dispatch, record))) return "its pane is already gone";
-	await killPane(tmuxOf(dispatch, record), record.pane, callOptions(dispatch.drive));
+	await endWorkerPane(dispatch, record, record.pane);
 	return undefined;
+}
+
+async function endWorkerPane(dispatch: Dispatch, record: DispatchRecord, pane: string): Promise<void> {
+	const tmux = tmuxOf(dispatch, record);
+	const pid = record.pane_pid ?? (await findPane(tmux, pane, callOptions(dispatch.drive)))?.pid ?? 0;
+	await endPaneTree({ ...dispatch.drive, tmux }, { id: pane, pid });
 }
 
 /** Removes the folders of one key, or of all keys without a running or finished worker; kills nothing. */

@@ -53,6 +53,8 @@ export interface Timings {
 	readonly sendPoll: number;
 	/** Longest wait for a turn to stop after the keys that interrupt it. */
 	readonly interrupt: number;
+	/** Longest wait for processes to end after each of the three ways to ask them. */
+	readonly ending: number;
 	readonly launchPoll: number;
 	readonly afterDismiss: number;
 	readonly waitPoll: number;
@@ -80,6 +82,7 @@ export const TIMINGS: Timings = {
 	sendRounds: 12,
 	sendPoll: 150,
 	interrupt: 5000,
+	ending: 2000,
 	launchPoll: 1000,
 	afterDismiss: 1200,
 	waitPoll: 1000,

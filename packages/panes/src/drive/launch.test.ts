@@ -2,10 +2,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findCli } from "../clis/index.ts";
-import { makeDrive } from "../testing/fake-pane.ts";
+import { makeDrive, QUICK } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer } from "../testing/tmux-server.ts";
 import { knownFlags, type LaunchRequest, launchSession } from "./launch.ts";
+import { readParent, readProcessTree, walkTree } from "./processes.ts";
 import { endSession, listNames, peekSession, readStatus } from "./session.ts";
 
 describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
@@ -132,6 +133,17 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await knownFlags(drive, findCli("codex"), [join(folder, "codex")])).toEqual(["--no-daemon"]);
 		expect(await knownFlags(drive, findCli("codex"), [join(folder, "codex"), "--no-daemon"])).toEqual([]);
 		expect(await knownFlags(drive, findCli("codex"), ["cat"])).toEqual([]);
+	});
+
+	it("ends with a session the processes that tmux does not reach", async () => {
+		const words = ["sh", "-c", "trap '' HUP; (trap '' HUP TERM; sleep 600) & echo up; wait"];
+		const view = await launch({ name: "stubborn", words, profile: "generic", ready: "up" });
+		const tree = await readProcessTree(view.frame.info.pid);
+		const pids = tree === undefined ? [] : [...walkTree(tree)].map((node) => node.pid);
+		expect(pids.length).toBeGreaterThan(1);
+		expect(await endSession({ ...makeDrive(server), timings: { ...QUICK, ending: 300 } }, "stubborn")).toBe(true);
+		const alive = await Promise.all(pids.map(async (pid) => (((await readParent(pid))?.isZombie ?? true) ? 0 : pid)));
+		expect(alive.filter((pid) => pid > 0)).toEqual([]);
 	});
 
 	it("gives opencode a free port of its own, unless the caller names one", async () => {

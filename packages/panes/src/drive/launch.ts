@@ -7,8 +7,9 @@ import { PaneError, UsageError } from "../errors.ts";
 import { stripStyle } from "../screen/style.ts";
 import { quoteWord } from "../tmux/arguments.ts";
 import { findPane } from "../tmux/pane.ts";
-import { killSession, makeSession, setPaneOptions, setSessionOptions } from "../tmux/session.ts";
+import { makeSession, type SpawnedPane, setPaneOptions, setSessionOptions } from "../tmux/session.ts";
 import { callOptions, type Drive, rest } from "./context.ts";
+import { endSessionTree } from "./ending.ts";
 import { openPaneIO } from "./pane-io.ts";
 import { snippetOf } from "./probe.ts";
 import { profileNameOf, resolveProfile } from "./profile.ts";
@@ -68,7 +69,7 @@ export async function launchSession(drive: Drive, request: LaunchRequest): Promi
 		"@ready": choice.ready ?? "",
 		"@busy": choice.busy ?? "",
 	});
-	const view = await waitForPrompt(drive, request, session, pane.id);
+	const view = await waitForPrompt(drive, request, session, pane);
 	// From now on a program that ends takes its session with it.
 	await setPaneOptions(drive.tmux, pane.id, { "remain-on-exit": undefined }, callOptions(drive));
 	if (request.bootLog !== undefined) await drive.tmux.run(["pipe-pane", "-t", pane.id], callOptions(drive));
@@ -79,13 +80,13 @@ async function waitForPrompt(
 	drive: Drive,
 	request: LaunchRequest,
 	session: string,
-	pane: string,
+	pane: SpawnedPane,
 ): Promise<SessionView> {
 	const end = drive.clock.now() + request.timeoutMs;
 	try {
 		for (;;) {
-			const view = await viewPane(drive, request.name, pane);
-			if (view === undefined || view.verdict.word === "dead") throw await explainDeath(drive, request, pane);
+			const view = await viewPane(drive, request.name, pane.id);
+			if (view === undefined || view.verdict.word === "dead") throw await explainDeath(drive, request, pane.id);
 			const wall = findWall(view.profile.cli, view.frame.rows);
 			const mayAnswer = wall?.isNotice ? !request.keepNotices : request.acceptWalls;
 			if (view.verdict.word === "blocked" && wall !== undefined && mayAnswer) {
@@ -101,7 +102,9 @@ async function waitForPrompt(
 	} catch (error) {
 		const isWall = error instanceof PaneError && error.code === "blocked";
 		const isLate = error instanceof PaneError && error.code === "start_timeout";
-		if (!isWall && !(isLate && request.keep)) await killSession(drive.tmux, session);
+		// Also when the caller has stopped the launch: a session that nobody was told about must not stay.
+		const cleanup = { ...drive, signal: undefined };
+		if (!isWall && !(isLate && request.keep)) await endSessionTree(cleanup, session, pane.pid);
 		throw error;
 	}
 }
@@ -112,7 +115,7 @@ async function clearName(drive: Drive, request: LaunchRequest, session: string):
 	if (existing.verdict.word !== "dead" && !request.replace) {
 		throw new PaneError("refused", `session "${request.name}" is running; use it, kill it, or launch with --replace`);
 	}
-	await killSession(drive.tmux, session, callOptions(drive));
+	await endSessionTree(drive, session, existing.frame.info.pid);
 }
 
 /** `exec` makes the program the pane's own process, which its status files are named after. */

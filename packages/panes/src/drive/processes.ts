@@ -57,18 +57,29 @@ export function classifyProcess(node: Pick<ProcessNode, "comm" | "cmdline">): Pr
 	return name === "git" || name === "gh" ? "git" : "other";
 }
 
+/** One process without those it started. */
+export interface ProcessFacts {
+	readonly comm: string;
+	readonly ppid: number;
+	/** Ended, but not yet collected by its parent. */
+	readonly isZombie: boolean;
+}
+
 /** Name and parent of a process; undefined when it is gone. */
-export async function readParent(pid: number): Promise<{ readonly comm: string; readonly ppid: number } | undefined> {
+export async function readParent(pid: number): Promise<ProcessFacts | undefined> {
 	if (process.platform === "linux") {
 		const stat = readText(`/proc/${pid}/stat`);
 		if (stat === undefined) return undefined;
 		const end = stat.lastIndexOf(")");
-		return { comm: stat.slice(stat.indexOf("(") + 1, end), ppid: Number(stat.slice(end + 2).split(" ")[1]) };
+		const [state, ppid] = stat.slice(end + 2).split(" ");
+		return { comm: stat.slice(stat.indexOf("(") + 1, end), ppid: Number(ppid), isZombie: state === "Z" };
 	}
-	const row = (await runPs("pid=,ppid=,comm="))
-		.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-		.find((m) => Number(m?.[1]) === pid);
-	return row ? { comm: basename(row[3] ?? ""), ppid: Number(row[2]) } : undefined;
+	const rows = await runPs("pid=,ppid=,stat=,comm=");
+	const row = rows
+		.map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+		.find((match) => Number(match?.[1]) === pid);
+	if (!row) return undefined;
+	return { comm: basename(row[4] ?? ""), ppid: Number(row[2]), isZombie: (row[3] ?? "").startsWith("Z") };
 }
 
 /** Whether a process exists; one of another user counts as alive. */

@@ -1,6 +1,6 @@
 import { PaneError } from "../errors.ts";
 import { classify, type Verdict } from "../screen/classify.ts";
-import { countOccurrences } from "../screen/count.ts";
+import { countChips, countOccurrences } from "../screen/count.ts";
 import { stripStyle } from "../screen/style.ts";
 import { type Drive, poll, rest } from "./context.ts";
 import { planText, type TextPlan } from "./literal.ts";
@@ -49,14 +49,14 @@ async function sendLocked(
 	const before = await reader.look();
 	const start = { name, before, queuedBefore: await reader.countQueued() };
 	const isPasted = plan.how === "pasted";
-	await insertPlan(drive, io, reader, plan, start, plan.restMs);
+	await insertPlan(drive, io, reader, profile, plan, start, plan.restMs);
 	// Some composers take no key after a paste that came too fast; clearing and pasting once more helps them.
 	const rounds = isPasted ? Math.ceil(drive.timings.sendRounds / 3) : drive.timings.sendRounds;
 	const word = await submit(drive, reader, io, profile, start, rounds);
 	if (word !== undefined) return word;
 	if (isPasted && (await emptyAgain(drive, io, profile))) {
 		drive.warn(`session "${name}" took no key after the paste; pasting once more`);
-		await insertPlan(drive, io, reader, plan, start, plan.restMs * 4);
+		await insertPlan(drive, io, reader, profile, plan, start, plan.restMs * 4);
 		const second = await submit(drive, reader, io, profile, start, drive.timings.sendRounds);
 		if (second !== undefined) return second;
 	}
@@ -79,6 +79,7 @@ async function insertPlan(
 	drive: Drive,
 	io: PaneIO,
 	reader: Reader,
+	profile: Profile,
 	plan: TextPlan,
 	start: SendStart,
 	restMs: number,
@@ -86,7 +87,11 @@ async function insertPlan(
 	if (plan.how === "typed") await io.type(plan.text);
 	else await io.paste(plan.text);
 	await waitForEcho(drive, reader, start.before, start.name);
-	if (plan.how === "pasted") await rest(drive, restMs);
+	if (plan.how !== "pasted") return;
+	await rest(drive, restMs);
+	const key = profile.cli?.afterChip;
+	const draft = (await reader.look()).verdict.composer?.lines.join("\n") ?? "";
+	if (key !== undefined && countChips(draft) === 1 && /^\s*\[[^\]]*\]\s*$/.test(draft)) await io.press(key);
 }
 
 /** Whether the composer could be emptied of the text that nothing submitted; a question is never typed into. */

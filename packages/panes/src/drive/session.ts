@@ -1,9 +1,10 @@
 import { PaneError } from "../errors.ts";
 import { classify, type Verdict } from "../screen/classify.ts";
 import type { PaneFrame } from "../tmux/pane.ts";
-import { findSessionPane, killSession, listSessions } from "../tmux/session.ts";
+import { findSessionPane, listSessions } from "../tmux/session.ts";
 import { checkName } from "../tmux/target.ts";
 import { callOptions, type Drive } from "./context.ts";
+import { endSessionTree } from "./ending.ts";
 import { openPaneIO, type PaneIO } from "./pane-io.ts";
 import { type Profile, resolveProfile, type StatusWord, statusOf } from "./profile.ts";
 
@@ -84,14 +85,14 @@ export async function endSession(
 	options: { force?: boolean | undefined } = {},
 ): Promise<boolean> {
 	const view = await viewSession(drive, name);
-	if (view === undefined) return killSession(drive.tmux, tmuxName(drive, name), callOptions(drive));
+	if (view === undefined) return endSessionTree(drive, tmuxName(drive, name), undefined);
 	if (view.verdict.word === "busy" && !options.force) {
 		throw new PaneError(
 			"refused",
 			`session "${name}" is busy; wait for it, or end it with: agent-tmux kill ${name} --force`,
 		);
 	}
-	return killSession(drive.tmux, tmuxName(drive, name), callOptions(drive));
+	return endSessionTree(drive, tmuxName(drive, name), view.frame.info.pid);
 }
 
 /** Logical names of all sessions of this tool. */

@@ -10,7 +10,7 @@ import { type PrivateServer, until } from "./tmux-server.ts";
 const SCRIPT = fileURLToPath(new URL("./fake-agent.ts", import.meta.url));
 
 /** Waiting times for tests: the same algorithms with shorter rests. */
-const QUICK: Timings = {
+export const QUICK: Timings = {
 	...TIMINGS,
 	settle: 60,
 	echo: 1500,

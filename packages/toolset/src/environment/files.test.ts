@@ -66,9 +66,13 @@ test("a path through a file and a loop of links fail with the path", async () =>
 	await expect(environment.resolvePath("loop")).rejects.toThrow(/loop/);
 });
 
-test("devices and pipes are not read, because they may never end", async () => {
+test("devices and pipes are not read and pipes not written, because that may never end", async () => {
 	await using folder = await makeFolder();
-	await expect(makeEnvironment(folder).readFile("/dev/zero")).rejects.toThrow("not a regular file");
+	const environment = makeEnvironment(folder);
+	await environment.execCommand({ command: "mkfifo pipe", timeoutMs: 60_000 });
+	await expect(environment.readFile("/dev/zero")).rejects.toThrow("not a regular file");
+	await expect(environment.readFile("pipe")).rejects.toThrow("not a regular file");
+	await expect(environment.writeFile("pipe", bytes("x"))).rejects.toThrow("not a regular file");
 });
 
 test("an environment at another folder sees the same machine from there and ends with the first one", async () => {

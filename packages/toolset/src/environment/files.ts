@@ -111,7 +111,9 @@ export async function writeWhole(path: string, content: Uint8Array): Promise<voi
 		await mkdir(dirname(target), { recursive: true });
 		const old = await statOrUndefined(target);
 		if (old?.isDirectory()) throw new EnvironmentError("is_directory", `${path}: is a directory`);
-		if (old && !old.isFile()) return await writeFile(target, content);
+		if (old?.isCharacterDevice()) return await writeFile(target, content);
+		// A pipe or a socket could take the content for ever.
+		if (old && !old.isFile()) throw new EnvironmentError("failed", `${path}: is not a regular file`);
 		try {
 			await replaceFile(target, content, old);
 		} catch (error) {

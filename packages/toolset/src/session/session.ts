@@ -99,6 +99,7 @@ export class CodingSession implements ChildSession {
 		return session;
 	}
 
+	/** What the session can do now. */
 	get state(): SessionState {
 		return this.#state;
 	}
@@ -160,8 +161,7 @@ export class CodingSession implements ChildSession {
 	async #close(reason: string): Promise<void> {
 		this.#state = "closed";
 		this.#stop.abort();
-		await this.#run;
-		await this.#subagents.closeAll();
+		await Promise.all([this.#run, this.#subagents.closeAll()]);
 		if (this.#lineage.depth === 0) await this.#options.environment.cleanup();
 		this.#tell({ type: "session_end", reason });
 	}

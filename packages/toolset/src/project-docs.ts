@@ -29,7 +29,7 @@ function cutBytes(content: Uint8Array, bytes: number): string {
 }
 
 /**
- * Reads the project's instruction files with these names, outermost folder first, each real file once. All together
+ * Reads the project's instruction files with these names, outermost folder first, each content once. All together
  * take at most 32 KB; the one that is cut ends with a marker, later ones are left out. Unreadable files are skipped.
  */
 export async function loadProjectDocuments(
@@ -37,17 +37,16 @@ export async function loadProjectDocuments(
 	names: readonly string[],
 ): Promise<ProjectDocument[]> {
 	const documents: ProjectDocument[] = [];
-	const seenPaths = new Set<string>();
-	const seenContents = new Set<string>();
+	const seen = new Set<string>();
 	let left = budgetBytes;
 	const folders = (await listRepositoryFolders(environment)) ?? [await environment.resolvePath(".")];
 	for (const folder of folders) {
 		for (const name of names) {
 			const path = join(folder, name);
-			const bytes = await readQuietly(environment, path, seenPaths);
+			const bytes = await readQuietly(environment, path);
 			const content = bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
-			if (bytes === undefined || content.trim() === "" || seenContents.has(content)) continue;
-			seenContents.add(content);
+			if (bytes === undefined || content.trim() === "" || seen.has(content)) continue;
+			seen.add(content);
 			if (bytes.length > left) {
 				documents.push({ path, content: `${cutBytes(bytes, left)}\n${cutMarker}` });
 				return documents;
@@ -59,17 +58,9 @@ export async function loadProjectDocuments(
 	return documents;
 }
 
-async function readQuietly(
-	environment: ExecutionEnvironment,
-	path: string,
-	seen: Set<string>,
-): Promise<Uint8Array | undefined> {
+async function readQuietly(environment: ExecutionEnvironment, path: string): Promise<Uint8Array | undefined> {
 	try {
-		if ((await environment.stat(path))?.kind !== "file") return undefined;
-		const real = await environment.resolvePath(path);
-		if (seen.has(real)) return undefined;
-		seen.add(real);
-		return await environment.readFile(real);
+		return (await environment.stat(path))?.kind === "file" ? await environment.readFile(path) : undefined;
 	} catch {
 		// A file that may not be read is no reason not to start; the agent meets the same refusal if it needs it.
 		return undefined;

@@ -113,6 +113,13 @@ describe("ripgrep and the built-in search", () => {
 		]);
 	});
 
+	test.each(engines)("stop at the limit and say so (%s)", async (engine) => {
+		await using folder = await makeFolder();
+		await folder.write(tree);
+		const { rows, capped } = await grepRows(folder, engine, { maxResults: 3 });
+		expect([rows.length, capped]).toEqual([3, true]);
+	});
+
 	test.each(engines)("refuse a pattern that cannot be read (%s)", async (engine) => {
 		await using folder = await makeFolder();
 		await folder.write(tree);

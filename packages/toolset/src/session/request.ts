@@ -7,10 +7,9 @@ const abortGraceMs = 3000;
 
 type ModelMessage = Awaited<ReturnType<AgentLoopConfig["convertToLlm"]>>[number];
 
-/** A reply that broke off may be incomplete; models must not see it as something they said. */
+/** Messages of other kinds, which an embedding program may declare, are not for models. */
 function isSendable(message: AgentMessage): message is ModelMessage {
-	if (message.role === "assistant") return message.stopReason !== "error" && message.stopReason !== "aborted";
-	return message.role === "user" || message.role === "toolResult";
+	return message.role === "assistant" || message.role === "user" || message.role === "toolResult";
 }
 
 /**

@@ -1,5 +1,6 @@
 import { realClock, TIMINGS } from "../drive/clock.ts";
 import type { Drive } from "../drive/context.ts";
+import { PaneError } from "../errors.ts";
 import { chooseServer, Tmux } from "../tmux/server.ts";
 import type { CommandWorld, FlagSpec, ParsedLine } from "./command.ts";
 
@@ -40,4 +41,13 @@ export function printResult(line: ParsedLine, world: CommandWorld, document: obj
 /** The `server:` line that follows a report on another server. */
 export function serverLine(drive: Drive, line: ParsedLine): string {
 	return namesServer(line) ? `\nserver: ${drive.tmux.address.name}` : "";
+}
+
+/** A number of seconds from the environment; throws `PaneError` naming the variable when it holds something else. */
+export function secondsFromEnv(world: CommandWorld, name: string, fallback: number): number {
+	const text = world.env[name];
+	if (!text) return fallback;
+	const value = Number(text);
+	if (Number.isFinite(value) && value >= 0) return value;
+	throw new PaneError("config", `${name} needs a number of seconds, not "${text}"`);
 }

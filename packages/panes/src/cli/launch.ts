@@ -3,7 +3,7 @@ import { findCli } from "../clis/index.ts";
 import { type LaunchRequest, launchSession } from "../drive/launch.ts";
 import { PaneError } from "../errors.ts";
 import type { Command, CommandWorld, FlagSpec, ParsedLine } from "./command.ts";
-import { makeDrive, printResult, SERVER_FLAGS } from "./drive.ts";
+import { makeDrive, printResult, SERVER_FLAGS, secondsFromEnv } from "./drive.ts";
 import { usage } from "./parse.ts";
 
 const FLAGS = {
@@ -83,7 +83,7 @@ async function start(
 	profile = line.text("profile"),
 ): Promise<void> {
 	const drive = makeDrive(line, world);
-	const seconds = line.number("timeout", 0) ?? Number(world.env.AGENT_TMUX_TIMEOUT || 60);
+	const seconds = line.number("timeout", 0) ?? secondsFromEnv(world, "AGENT_TMUX_TIMEOUT", 60);
 	const request: LaunchRequest = {
 		...{ name, words, profile, ready: line.text("ready"), busy: line.text("busy") },
 		...{ cwd: folderOf(line, world), bootLog: absolute(line.text("boot-log"), world), size: readSize(line) },

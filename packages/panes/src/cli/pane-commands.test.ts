@@ -284,6 +284,24 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("map", "--session", "nobody")).code).toBe(1);
 	});
 
+	it("map keeps the window's id when windows swap their places", async () => {
+		const pane = await server.open("exec cat");
+		const session = (await server.tmux.run(["display-message", "-p", "-t", pane, "#{session_name}"])).trim();
+		await server.tmux.run(["new-window", "-d", "-t", `=${session}:`, "exec cat"]);
+		const read = async () => {
+			const rows = JSON.parse((await run("map", "--session", session, "--json")).stdout);
+			return rows.find((row: { pane: string }) => row.pane === pane);
+		};
+		const before = await read();
+		const [first, second] = (await server.tmux.run(["list-windows", "-t", `=${session}`, "-F", "#{window_id}"]))
+			.trim()
+			.split("\n");
+		await server.tmux.run(["swap-window", "-s", first ?? "", "-t", second ?? ""]);
+		const after = await read();
+		expect(after.window_id).toBe(before.window_id);
+		expect(after.window_index).not.toBe(before.window_index);
+	});
+
 	it("process finds the agent by the pid of its state", async () => {
 		const { pane } = await startFake(server, []);
 		expect(JSON.parse((await run("process", pane, "--json")).stdout)).toMatchObject({ has_agent: false });

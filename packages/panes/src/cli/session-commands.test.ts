@@ -45,6 +45,16 @@ describe.skipIf(!hasTmux).concurrent("the session commands of agent-tmux (needs 
 		expect((await run("launch", "x", "--ready", "(", "--", "cat")).code).toBe(2);
 	});
 
+	it("a limit in the environment that is no number is an error and no endless wait", async () => {
+		for (const [name, words] of [
+			["AGENT_TMUX_TIMEOUT", ["launch", "bad", "--", "cat"]],
+			["AGENT_TMUX_CAP", ["wait", "bad"]],
+		] as const) {
+			const result = await runAgentTmux(server, words, { env: { [name]: "soon" } });
+			expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(`${name} needs a number`) });
+		}
+	});
+
 	it("send-wait prints the rows and says on stderr how the wait ended", async () => {
 		await launch("slow", ["--style", "codex", "--turn-forever"]);
 		const result = await run("send-wait", "slow", "question", "1");

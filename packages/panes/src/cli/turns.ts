@@ -6,7 +6,7 @@ import { readRollout, readTurnState } from "../drive/turn.ts";
 import { sendAndWait, waitForIdle } from "../drive/wait.ts";
 import { findSessionPane } from "../tmux/session.ts";
 import type { Command, CommandWorld, ParsedLine } from "./command.ts";
-import { MODE_FLAG, makeDrive, printResult, SERVER_FLAGS } from "./drive.ts";
+import { MODE_FLAG, makeDrive, printResult, SERVER_FLAGS, secondsFromEnv } from "./drive.ts";
 import { usage } from "./parse.ts";
 
 const FAST = { fast: { help: "trust the screen and one look" } } as const;
@@ -157,7 +157,7 @@ async function watchFor(line: ParsedLine, world: CommandWorld, path: string, pol
 }
 
 function capOf(line: ParsedLine, world: CommandWorld, at: number, command: Command): number {
-	return (secondsAt(line, at, command) ?? Number(world.env.AGENT_TMUX_CAP || 300)) * 1000;
+	return (secondsAt(line, at, command) ?? secondsFromEnv(world, "AGENT_TMUX_CAP", 300)) * 1000;
 }
 
 function secondsAt(line: ParsedLine, at: number, command: Command): number | undefined {

@@ -6,6 +6,8 @@ export function makeProcessWorld(): CommandWorld {
 	const onSignal = (signal: NodeJS.Signals) => stop.abort(new Error(`stopped by ${signal}`));
 	process.once("SIGINT", onSignal);
 	process.once("SIGTERM", onSignal);
+	// A reader that has seen enough, such as head, is no failure.
+	process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 	return {
 		env: process.env,
 		cwd: process.cwd(),

@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { callOptions, type Drive, rest } from "../drive/context.ts";
 import { deliverText } from "../drive/deliver.ts";
 import { endPaneTree } from "../drive/ending.ts";
+import { makePrivateFile } from "../drive/files.ts";
 import { openPaneIO, type PaneIO } from "../drive/pane-io.ts";
 import { probeReadiness, type Readiness } from "../drive/probe.ts";
 import { PaneError } from "../errors.ts";
@@ -98,6 +99,7 @@ export async function startWorker(
 	await refuseRunning(dispatch, worker);
 	files.writePrompt(request.prompt);
 	files.removeOutcome();
+	makePrivateFile(files.log);
 	const { timeoutSeconds } = request;
 	const pid = startHeadless({
 		...{ command: request.command, cwd: dispatch.root, env: dispatch.drive.env, timeoutSeconds },

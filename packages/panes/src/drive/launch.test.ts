@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findCli } from "../clis/index.ts";
 import { makeDrive, QUICK } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
-import { hasTmux, PrivateServer } from "../testing/tmux-server.ts";
+import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { knownFlags, type LaunchRequest, launchSession } from "./launch.ts";
 import { readParent, readProcessTree, walkTree } from "./processes.ts";
 import { endSession, listNames, peekSession, readStatus } from "./session.ts";
@@ -43,6 +43,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 			snippet: expect.stringContaining("TOKEN"),
 		});
 		expect(readFileSync(bootLog, "utf8")).toContain("TOKEN");
+		expect(statSync(bootLog).mode & 0o777).toBe(0o600);
 		expect(await readStatus(makeDrive(server), "brief")).toBe("dead");
 	});
 
@@ -51,6 +52,25 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 			code: "died_at_start",
 			snippet: expect.stringContaining("no-such-agent-cli"),
 		});
+	});
+
+	it("reports a program that ends after a while without ever showing its prompt", async () => {
+		const words = ["sh", "-c", "echo loading; sleep 1; echo no conversation found; exit 1"];
+		await expect(launch({ name: "later", words, profile: "codex" })).rejects.toMatchObject({
+			code: "died_at_start",
+			snippet: expect.stringContaining("no conversation found"),
+		});
+	});
+
+	it("removes the session when its caller stops the launch", async () => {
+		const stop = new AbortController();
+		const words = ["sh", "-c", "echo loading; exec cat"];
+		const drive = { ...makeDrive(server), signal: stop.signal };
+		const launching = launchSession(drive, { ...base, name: "stopped", words, profile: "codex" });
+		await until(async () => (await readStatus(makeDrive(server), "stopped")) !== "dead", "the session");
+		stop.abort(new Error("told to stop"));
+		await expect(launching).rejects.toThrow("told to stop");
+		expect(await readStatus(makeDrive(server), "stopped")).toBe("dead");
 	});
 
 	it("gives up when the prompt is never seen and removes the session", async () => {

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { basename } from "node:path";
 import type { AgentCli } from "../clis/cli.ts";
@@ -10,6 +9,7 @@ import { findPane } from "../tmux/pane.ts";
 import { makeSession, type SpawnedPane, setPaneOptions, setSessionOptions } from "../tmux/session.ts";
 import { callOptions, type Drive, rest } from "./context.ts";
 import { endSessionTree } from "./ending.ts";
+import { fileExists, makePrivateFile } from "./files.ts";
 import { openPaneIO } from "./pane-io.ts";
 import { snippetOf } from "./probe.ts";
 import { profileNameOf, resolveProfile } from "./profile.ts";
@@ -54,7 +54,8 @@ export async function launchSession(drive: Drive, request: LaunchRequest): Promi
 	};
 	const { cli } = resolveProfile(choice);
 	if (!request.allowOneShot) refuseOneShot(cli, request.words);
-	if (request.cwd !== undefined && !existsSync(request.cwd)) throw new UsageError(`no such folder: ${request.cwd}`);
+	if (request.cwd !== undefined && !fileExists(request.cwd)) throw new UsageError(`no such folder: ${request.cwd}`);
+	if (request.bootLog !== undefined) makePrivateFile(request.bootLog);
 	await clearName(drive, request, session);
 	const pane = await makeSession(
 		drive.tmux,

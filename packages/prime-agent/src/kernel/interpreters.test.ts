@@ -150,6 +150,18 @@ describe("a kernel without a fit interpreter", () => {
 		await named.dispose();
 	});
 
+	it("does not hold a cell that is called off while an interpreter does not answer, nor the end of the session", async () => {
+		const silent = await plant("silent/python3", "#!/bin/sh\ncat <&3 >/dev/null\n");
+		const kernel = createKernel({
+			cwd: root,
+			env: { HOME: root, PATH: process.env.PATH, PRIME_AGENT_KERNEL_PYTHON: silent },
+		});
+		const stop = new AbortController();
+		const cell = kernel.execute("1", { signal: stop.signal, onStatus: () => setImmediate(() => stop.abort()) });
+		expect((await cell).status).toBe("interrupted");
+		await kernel.dispose();
+	});
+
 	it("goes on to the next interpreter after one that is unfit", async () => {
 		await plant("first/python3", "#!/bin/sh\nexit 9\n");
 		const env = {

@@ -82,8 +82,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	async #runCell(code: string, options: CellOptions, began: number): Promise<CellResult> {
 		if (this.#disposed) throw new KernelClosed();
 		if (!this.#link) options.onStatus?.("starting");
+		if (await isAbortedBefore(this.#connect(), options.signal)) return neverRan(began);
 		const link = await this.#connect();
-		if (options.signal?.aborted) return neverRan(began);
 		const kernelRestarted = this.#replacing;
 		this.#replacing = false;
 		options.onStatus?.("running");
@@ -148,7 +148,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 }
 
-/** Waits for a turn in the queue; true when the caller gave up before it came. */
+/** Waits for something that has to come first; true when the caller gave up before it came. */
 async function isAbortedBefore(turn: Promise<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
 	if (!signal) {
 		await turn;

@@ -120,15 +120,20 @@ export class BuiltinLink implements KernelLink {
 		);
 		report.on("data", (data: Buffer) => reports.push(data));
 		report.on("error", (error) => ignore(error, "the guardian has ended"));
-		guardian.once("exit", () => {
-			// without its guardian the kernel must not go on
+		// without its guardian the kernel must not go on
+		guardian.once("exit", () => this.kill());
+		// after all that the guardian reported has been read
+		report.once("close", () => {
 			this.kill();
-			this.#end("The kernel was killed from outside.");
+			setImmediate(() => this.#end("The kernel was killed from outside."));
 		});
 	}
 
 	#takeReport(message: Message): void {
-		if ("exit" in message) this.#end(describeEnd(message.exit, message.signal, this.#process.complaint()));
+		// what the kernel complained about was written before, but may be read after
+		if ("exit" in message) {
+			setImmediate(() => this.#end(describeEnd(message.exit, message.signal, this.#process.complaint())));
+		}
 		if (Array.isArray(message.jobs)) this.#options.onLeftovers(message.jobs.map(readJob));
 	}
 

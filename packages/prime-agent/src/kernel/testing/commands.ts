@@ -29,7 +29,7 @@ export const COMMANDS: readonly KernelCase[] = [
 			stdout: "False False\n",
 		},
 	),
-	cells("A cell with the line ends of Windows runs", "%%bash\r\necho one\r\necho two\r\n", { stdout: "one\ntwo\n" }),
+	cells("A cell with the line ends of Windows runs", "%%bash\r\nx=1\r\necho $((x + 1))\r\n", { stdout: "2\n" }),
 	cells("%%sh runs with sh", "%%sh\necho from sh", { stdout: "from sh\n" }),
 	cells("%%bash --out keeps the output in a variable", ["%%bash --out kept\necho hello", "kept"], {
 		result: "'hello\\n'",

@@ -1,4 +1,5 @@
 import { type SpawnOptions, spawn } from "node:child_process";
+import { join } from "node:path";
 
 /** One sample of a figure, in the figure's unit. */
 export type Sampler = () => Promise<number>;
@@ -72,7 +73,10 @@ export async function timeProgram(program: Program): Promise<number> {
 
 /** Runs a program of Node.js and gives the most memory in MB that its process held at once. */
 export async function weighProgram(program: Program): Promise<number> {
-	const env = { ...(program.env ?? process.env), NODE_OPTIONS: `--require=${import.meta.dirname}/weigh.cjs` };
+	const env = {
+		...(program.env ?? process.env),
+		NODE_OPTIONS: `--require=${JSON.stringify(join(import.meta.dirname, "weigh.cjs"))}`,
+	};
 	const said = await runProgram({ ...program, env }, 3);
 	const peak = Number(said);
 	if (!(peak > 0)) throw new Error(`${program.file} ${program.args.join(" ")} did not tell its memory: ${said}`);

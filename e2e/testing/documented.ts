@@ -53,4 +53,29 @@ export const documentedCommands: DocumentedCommand[] = [
 		run: './prime-agent.sh --demo --mode json -p "List the files."',
 		shows: /^\{"type":"session"/,
 	},
+	withHelp("./agent-tmux.sh launch builder --cwd ~/project -- codex --dangerously-bypass-approvals-and-sandbox"),
+	withHelp('./agent-tmux.sh send-wait builder "Run the tests and tell me what fails."'),
+	withHelp("./agent-tmux.sh kill builder"),
+	withHelp("agent-tmux map --all-sessions"),
+	withHelp("agent-tmux open --provider codex -c ~/project"),
+	withHelp("agent-tmux ready %5"),
+	withHelp("agent-tmux deliver %5 --prompt-file task.md"),
+	withHelp("agent-tmux await %5 --until idle,waiting --timeout 600"),
+	withHelp('agent-tmux send %5 "one more thing"'),
+	withHelp("agent-tmux dispatch open fix-42 apply < prompt.md"),
+	withHelp("agent-tmux dispatch ready fix-42 apply"),
+	withHelp("agent-tmux dispatch deliver fix-42 apply"),
+	withHelp("agent-tmux dispatch wait fix-42 apply --timeout 1800"),
+	withHelp("agent-tmux dispatch reap fix-42 apply"),
 ];
+
+/** A command that needs a running agent: its help has to exist and to know the options that are shown. */
+function withHelp(command: string): DocumentedCommand {
+	const [, verb = ""] = command.split(" ");
+	const options = [...(command.split(" -- ")[0] ?? "").matchAll(/ (--[a-z-]+)/g)].map((match) => match[1] ?? "");
+	return {
+		command,
+		run: `./agent-tmux.sh ${verb} --help`,
+		shows: new RegExp([`agent-tmux ${verb}`, ...options].map((word) => `(?=[\\s\\S]*${word})`).join("")),
+	};
+}

@@ -95,3 +95,26 @@ it("uses a key of auth.json that was renewed between the refusal and the retry",
 	expect(await live.done).toMatchObject({ code: 0 });
 	expect(cli.server.modelRequests.at(-1)!.headers.authorization).toBe("Bearer new-key");
 });
+
+it("knows a bare 401 without a body for a refusal, and names the key of the command line as its source", async () => {
+	const cli = await setUpCli();
+	cli.server.script(raw({ status: 401 }));
+	await retrySettings(cli, { enabled: false })();
+	const argv = ["-p", "--mode", "json", "--model", "mock/mock", "--api-key", "a-key-of-no-known-shape", "go"];
+	const { stdout, stderr } = await cli.run(argv);
+	expect(stdout).toContain('{"type":"auth_stale","provider":"mock","sourceTokens":[{"source":"runtime",');
+	expect(`${stdout}${stderr}`).not.toContain("a-key-of-no-known-shape");
+});
+
+it("takes a refused key out of use also when the wait for the retry is cancelled", async () => {
+	const cli = await setUpCli();
+	cli.server.script(refused, reply({ text: "too late" }));
+	await retrySettings(cli, { baseDelayMs: 3_600_000 })();
+	const live = cli.start(["-p", "--mode", "json", "go"], { input: "" });
+	await live.waitForOutput(/auto_retry_start/);
+	live.kill("SIGINT");
+	const { code, stdout } = await live.done;
+	expect({ code, requests: cli.server.modelRequests.length }).toEqual({ code: 1, requests: 1 });
+	expect(stdout).toMatch(/"auto_retry_end".*"finalError":"Retry cancelled"/);
+	expect(stdout).toContain('"type":"auth_stale"');
+});

@@ -5,7 +5,7 @@ import { sendPrompt } from "../../protocol/session-operations.ts";
 import type { AnyFeature } from "../host.ts";
 import { SessionLog } from "../log.ts";
 import { CLOCK, type ClockPort, MODEL, type ModelPort, type PortToken, SETTINGS, type SettingsPort } from "../ports.ts";
-import { Session } from "../session.ts";
+import { Session, type SessionParts } from "../session.ts";
 import { createMemoryStore, type SessionStore } from "../storage.ts";
 
 /** A header as tests need one. */
@@ -38,6 +38,7 @@ export interface BenchOptions {
 	readonly log?: SessionLog;
 	readonly ports?: readonly (readonly [PortToken<unknown>, unknown])[];
 	readonly clock?: ClockPort;
+	readonly onFault?: SessionParts["onFault"];
 	/** By dotted path. */
 	readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -61,6 +62,7 @@ export function openBench(options: BenchOptions = {}): Bench {
 		tools: "all",
 		writePrompt: (parts) => parts.map((part) => part.text).join("\n"),
 		release: () => Promise.resolve(),
+		onFault: options.onFault,
 	});
 	const events: SessionEvent[] = [];
 	session.subscribe((event) => events.push(event));

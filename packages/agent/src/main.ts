@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { parseArguments, type Request, UsageError, usageLine, writeHelp } from "./arguments.ts";
-import { flushOutput, toOneLine } from "./output.ts";
 
 function readRequest(): Request | undefined {
 	try {
@@ -12,26 +11,11 @@ function readRequest(): Request | undefined {
 	}
 }
 
-async function main(): Promise<number> {
-	const request = readRequest();
-	if (!request) return 1;
-	if (request.kind === "help") {
-		process.stdout.write(writeHelp());
-		return 0;
-	}
+const request = readRequest();
+if (!request) process.exitCode = 1;
+else if (request.kind === "help") process.stdout.write(writeHelp());
+else {
 	// Help and mistakes are answered without loading what an agent needs.
-	const { runAgent } = await import("./run.ts");
-	return runAgent(request);
+	const { runToExit } = await import("./exit.ts");
+	await runToExit(request);
 }
-
-/** What must not happen, told as what it is; the trace is for those who look for the fault. */
-function showFault(error: unknown): number {
-	const message = error instanceof Error ? error.message : String(error);
-	process.stderr.write(`error: ${toOneLine(message)}\n`);
-	if (process.argv.includes("--debug") && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-	return 1;
-}
-
-const code = await main().catch(showFault);
-await flushOutput();
-process.exit(code);

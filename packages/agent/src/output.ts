@@ -1,18 +1,3 @@
-import type { Writable } from "node:stream";
-
-/** Resolves when everything written to stdout and stderr has left, or cannot leave any more. */
-export async function flushOutput(): Promise<void> {
-	await Promise.all([process.stdout, process.stderr].map(flushStream));
-}
-
-function flushStream(stream: Writable): Promise<void> {
-	if (stream.destroyed || stream.writableEnded) return Promise.resolve();
-	return new Promise((resolve) => {
-		stream.once("error", () => resolve());
-		stream.write("", () => resolve());
-	});
-}
-
 // Control signs, line separators, and the marks that reorder text on a screen.
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 

@@ -15,7 +15,8 @@ import { cleanText } from "./output.ts";
 import { Renderer } from "./render.ts";
 import { discardTypedAhead } from "./typed-ahead.ts";
 
-type RunRequest = Extract<Request, { kind: "run" }>;
+/** The part of a command line that asks for a run. */
+export type RunRequest = Extract<Request, { kind: "run" }>;
 
 /** Thinking models pause; five silent minutes are more than that. */
 const silenceMs = 300_000;

@@ -9,6 +9,7 @@ import {
 	type MessageEntry,
 } from "../protocol/entry.ts";
 import type { SessionLog } from "./log.ts";
+import { mendMessage } from "./mend.ts";
 import { repairTranscript } from "./transcript.ts";
 
 /** What the model is told, made from the branch that the log's leaf ends. */
@@ -78,10 +79,10 @@ function summaryMessage({ summary, timestamp }: CompactionEntry | BranchSummaryE
 
 /** The message that an entry is to the model; undefined when it is none. */
 export function toMessage(entry: EntryBase): AgentMessage | undefined {
-	if (entry.type === "message") return (entry as MessageEntry).message;
+	if (entry.type === "message") return mendMessage((entry as MessageEntry).message);
 	if (entry.type === "custom_message") {
 		const { content, timestamp } = entry as CustomMessageEntry;
-		return { role: "user", content, timestamp: Date.parse(timestamp) };
+		return mendMessage({ role: "user", content, timestamp: Date.parse(timestamp) });
 	}
 	if (entry.type === "branch_summary") {
 		return summaryMessage(entry as BranchSummaryEntry, "Summary of work on another branch");

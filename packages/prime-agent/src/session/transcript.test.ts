@@ -104,6 +104,37 @@ test("a result of megabytes goes to the model with its beginning and its end", (
 	expect(shown).toMatch(/^first x+\n\[… \d+ characters cut …\]\nx+ last$/);
 });
 
+test("a conversation whose lines were lost begins with a person and takes turns", () => {
+	const repaired = repairTranscript([assistant([text("a")]), assistant([text("b")]), user("go")], TARGET);
+	expect(outline(repaired)).toEqual(["user", "assistant text", "user", "assistant text", "user"]);
+});
+
+test("blank texts are left out, and a result without any says so", () => {
+	const repaired = repairTranscript(
+		[
+			user(" \n"),
+			{ ...user("x"), content: [text(""), text("go")] } as Message,
+			assistant([text(" "), call("a")], "toolUse"),
+			result("a", " "),
+		],
+		TARGET,
+	);
+	expect(repaired.map((message) => message.content)).toEqual([[text("go")], [call("a")], [text("(no output)")]]);
+});
+
+test("ids and names of calls that servers refuse are replaced, in the results as well", () => {
+	const odd = { ...call("späces|fc_1"), name: "mcp.tool/ü" };
+	const long = call("x".repeat(90));
+	const repaired = repairTranscript(
+		[user("go"), assistant([odd, long], "toolUse"), result("späces|fc_1"), result(long.id)],
+		TARGET,
+	);
+	const [, , first, second] = repaired;
+	expect(outline(repaired)[1]).toBe(`assistant sp_ces|fc_1,${"x".repeat(64)}`);
+	expect(first).toMatchObject({ toolCallId: "sp_ces|fc_1", toolName: "mcp_tool__", isError: false });
+	expect(second).toMatchObject({ toolCallId: "x".repeat(64), toolName: "ipython", isError: false });
+});
+
 test("calls whose ids a server left out get ids of their own, as do their results", () => {
 	const repaired = repairTranscript(
 		[

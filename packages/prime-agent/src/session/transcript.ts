@@ -1,4 +1,12 @@
-import type { Api, AssistantMessage, Message, Model, ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import type {
+	Api,
+	AssistantMessage,
+	Message,
+	Model,
+	ToolCall,
+	ToolResultMessage,
+	UserMessage,
+} from "@earendil-works/pi-ai";
 import { cutMiddle } from "../lib/text.ts";
 
 /** What matters about the model that a transcript is made for. */
@@ -7,6 +15,9 @@ export type TranscriptTarget = Pick<Model<Api>, "api" | "provider" | "id" | "inp
 /** Most characters of one result that go to a model: no server takes megabytes, and files of other programs have them. */
 const RESULT_LIMIT = 100_000;
 const NO_IMAGE = "(An image was here; this model cannot see images.)";
+const NO_OUTPUT = "(no output)";
+const LOST_BEGINNING = "(The beginning of this conversation was lost.)";
+const GOES_ON = "(The conversation goes on here.)";
 const NO_RESULT = "No result was recorded: the work was interrupted before this call ended. It may have run in part.";
 
 /**
@@ -21,11 +32,17 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 	for (const [index, message] of messages.entries()) {
 		if (message.role === "toolResult") continue;
 		if (message.role !== "assistant") {
-			repaired.push(message.role === "user" ? fitImages(message, target) : message);
+			const said = message.role === "user" ? dropBlanks(message) : message;
+			if (said) repaired.push(said.role === "user" ? fitImages(said, target) : said);
 			continue;
 		}
 		const reply = repairReply(message, target);
 		if (!reply) continue;
+		const before = repaired.at(-1);
+		// Talk begins with a person and takes turns; where such a line is gone, something has to stand for it.
+		if (!before || before.role === "assistant") {
+			repaired.push({ role: "user", content: before ? GOES_ON : LOST_BEGINNING, timestamp: reply.timestamp });
+		}
 		repaired.push(reply);
 		const calls = reply.content.filter((block) => block.type === "toolCall");
 		const results = calls.length > 0 ? resultsAfter(messages, index) : new Map<string, ToolResultMessage>();
@@ -37,7 +54,8 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 		}
 		for (const call of calls) {
 			const result = results.get(call.id) ?? missingResult(call, reply);
-			repaired.push({ ...fitImages(shorten(result), target), toolCallId: renamed.get(call.id)! });
+			const names = { toolCallId: renamed.get(call.id)!, toolName: call.name };
+			repaired.push({ ...fitImages(shorten(result), target), ...names });
 		}
 	}
 	return repaired;
@@ -45,11 +63,11 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 
 /**
  * Some servers number their calls anew in each reply or leave ids out; others refuse an id that the transcript had
- * before. In the ids of the Responses format (`<call>|<item>`) the first half is what has to be unique.
+ * before, is long or has odd characters. In the ids of the Responses format (`<call>|<item>`) the first half is what has to be unique.
  */
 function takeId(id: string | undefined, used: Set<string>): string {
 	const [call = "", ...item] = (id ?? "").split("|");
-	const base = call === "" || call === "undefined" ? "call" : call;
+	const base = call === "" || call === "undefined" ? "call" : call.replace(/[^\w.:-]/g, "_").slice(0, 64);
 	let free = base;
 	for (let n = 2; used.has(free); n++) free = `${base}_${n}`;
 	used.add(free);
@@ -63,21 +81,35 @@ function repairReply(message: AssistantMessage, target: TranscriptTarget): Assis
 	const content: AssistantMessage["content"] = [];
 	for (const block of message.content) {
 		if (block.type === "text") {
-			if (block.text === "") continue;
+			// A signed text is a piece that the server may count on, blank or not.
+			if (block.text === "" || (block.text.trim() === "" && !(sameModel && block.textSignature))) continue;
 			content.push(sameModel ? block : { type: "text", text: block.text });
 		} else if (block.type === "thinking") {
 			if (sameModel && !broken && block.thinkingSignature) content.push(block);
 		} else if (!broken && !seen.has(block.id)) {
 			seen.add(block.id);
-			content.push(
-				sameModel ? block : { type: "toolCall", id: block.id, name: block.name, arguments: block.arguments },
-			);
+			const name = cleanName(block.name);
+			const same = name === block.name ? block : { ...block, name };
+			content.push(sameModel ? same : { type: "toolCall", id: block.id, name, arguments: block.arguments });
 		}
 	}
 	if (!content.some((block) => block.type !== "thinking")) return undefined;
 	const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
 	const { errorMessage: _error, diagnostics: _diagnostics, ...rest } = message;
 	return { ...rest, content, stopReason: message.stopReason === "length" ? "length" : stopReason };
+}
+
+/** The strictest servers take letters, digits, `_` and `-`, at most 64. */
+function cleanName(name: string): string {
+	return name.replace(/[^\w-]/g, "_").slice(0, 64) || "unnamed";
+}
+
+/** What a person said without blank texts, or undefined when nothing is left: no server takes them. */
+function dropBlanks(message: UserMessage): UserMessage | undefined {
+	if (typeof message.content === "string") return message.content.trim() === "" ? undefined : message;
+	const content = message.content.filter((block) => block.type !== "text" || block.text.trim() !== "");
+	if (content.length === 0) return undefined;
+	return content.length === message.content.length ? message : { ...message, content };
 }
 
 /** The first result for each call id between this reply and the next one. */
@@ -102,7 +134,10 @@ function missingResult(call: ToolCall, reply: AssistantMessage): ToolResultMessa
 	};
 }
 
+/** A result that says something, but not more than a model can read. */
 function shorten(result: ToolResultMessage): ToolResultMessage {
+	const isBlank = result.content.every((block) => block.type === "text" && block.text.trim() === "");
+	if (isBlank) return { ...result, content: [{ type: "text", text: NO_OUTPUT }] };
 	if (!result.content.some((block) => block.type === "text" && block.text.length > RESULT_LIMIT)) return result;
 	const content = result.content.map((block) =>
 		block.type === "text" ? { ...block, text: cutMiddle(block.text, RESULT_LIMIT) } : block,

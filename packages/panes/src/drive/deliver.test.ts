@@ -127,6 +127,7 @@ describe.skipIf(!hasTmux).concurrent("probing and delivering with a fake agent (
 		});
 		expect(await openPaneIO(makeDrive(server), pane).tail(3)).toBe(">");
 		expect(log.messages()).toEqual([]);
+		expect(log.keys().filter((key) => key === "Enter").length).toBe(2);
 	});
 
 	it("the same text delivered twice lands twice", async () => {

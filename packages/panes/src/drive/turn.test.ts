@@ -137,6 +137,19 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		expect(await waiting).toBe("dead");
 	});
 
+	it("a wait does not end with a single idle look between two turns", async () => {
+		const { name, view, drive } = await launch([], "claude");
+		const folder = join(server.folder, ".claude", "sessions");
+		mkdirSync(folder, { recursive: true });
+		const path = join(folder, `${view.frame.info.pid}.json`);
+		const write = (status: string) => writeFileSync(path, JSON.stringify({ status }));
+		write("idle");
+		const later = ["busy", "idle", "idle"];
+		const clock = { now: () => 0, sleep: async () => write(later.shift() ?? "idle") };
+		expect(await waitForIdle({ ...drive, clock }, name, { capMs: 1000 })).toBe("idle");
+		expect(later).toEqual([]);
+	});
+
 	it("a wait ends with blocked when the agent asks a person", async () => {
 		const { name, drive } = await launch(["--ask"], "claude");
 		await sendToSession(drive, name, "may I");

@@ -140,6 +140,12 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		expect(frame?.info.id).toBe(pane);
 	});
 
+	it("reads text that is not ASCII in a C locale", async () => {
+		const pane = await server.open("printf 'caf\\303\\251 \\342\\200\\272'; exec cat");
+		const plain = new Tmux(tmux.address, { env: { ...server.env, LANG: "C", LC_ALL: "C" } });
+		await until(async () => (await captureTail(plain, pane, 1))[0] === "café ›", "the text");
+	});
+
 	it("reads options of the pane itself and not those inherited from the server", async () => {
 		const pane = await server.open("cat");
 		await tmux.run(["set-option", "-g", "@rk_pane_agent_state", "idle:1"]);

@@ -147,11 +147,27 @@ describe.concurrent("without a terminal", () => {
 		for (const name of ["leaked", "leaked2", "leaked3"]) expect(await at.read(name)).toBeUndefined();
 	});
 
-	test("commands do not see the keys of the environment", async () => {
+	test("commands do not see the keys of the environment, and the agent's own key is in no answer of a tool", async () => {
 		await using at = await makeAgent({
 			env: { DEPLOY_TOKEN: "canary-0123" },
-			script: [reply({ calls: [shell("env")] }), done],
+			files: { ".env": "KEY=test-key-0123456789\n" },
+			script: [
+				reply({
+					calls: [
+						shell("env"),
+						shell("tr '\\0' '\\n' </proc/$PPID/environ | grep ANTHROPIC_API_KEY"),
+						{ name: "read_file", arguments: { file_path: ".env" } },
+						{ name: "grep", arguments: { pattern: "KEY", path: ".env" } },
+					],
+				}),
+				done,
+			],
 		});
+		expect((await at.run("x", "--permissions", "full")).code).toBe(0);
+		expect(at.server.requests[1]?.raw).not.toMatch(/canary-0123|test-key-0123456789/);
+		const [, own, file, found] = readResults(at.server.requests[1]!.body);
+		for (const result of [own, file, found]) expect(result?.text).toContain("KEY=[redacted]");
+	});
 		expect((await at.run("x", "--permissions", "full")).code).toBe(0);
 		expect(at.server.requests[1]?.raw).toContain("exit code 0");
 		expect(at.server.requests[1]?.raw).not.toMatch(/canary-0123|test-key-0123456789/);

@@ -18,9 +18,23 @@ function compactJson(args: unknown): string {
 	return text === "{}" ? "" : text;
 }
 
+/** What holds for the output of every tool of a session. */
+export interface OutputRules {
+	limits: OutputLimitOverrides;
+	/** A text that no tool may show, such as the key of the session itself. */
+	secret: string;
+}
+
+// Shorter ones stand in many texts by chance.
+const shortestSecret = 8;
+
+function hideSecret(text: string, secret: string): string {
+	return secret.length < shortestSecret ? text : text.replaceAll(secret, "[redacted]");
+}
+
 /** The tool with cut output for the model and the whole in the details; it never rejects. */
-function limitOutput(tool: SessionTool, overrides: OutputLimitOverrides): SessionTool {
-	const limit = findOutputLimit(tool.name, overrides);
+function ruleOutput(tool: SessionTool, { limits, secret }: OutputRules): SessionTool {
+	const limit = findOutputLimit(tool.name, limits);
 	return {
 		...tool,
 		async execute(id, params, signal, onUpdate) {
@@ -31,7 +45,7 @@ function limitOutput(tool: SessionTool, overrides: OutputLimitOverrides): Sessio
 				result = textResult({ text: explainFailure(tool.name, error), isError: true });
 			}
 			const texts = result.content.filter((part) => part.type === "text");
-			const output = texts.map((part) => part.text).join("\n");
+			const output = hideSecret(texts.map((part) => part.text).join("\n"), secret);
 			const shown = truncateOutput(output, limit);
 			const others = result.content.filter((part) => part.type !== "text");
 			return { ...result, content: [{ type: "text", text: shown }, ...others], details: { output } };
@@ -43,8 +57,8 @@ function limitOutput(tool: SessionTool, overrides: OutputLimitOverrides): Sessio
 export class ToolRegistry {
 	readonly #tools = new Map<string, SessionTool>();
 
-	constructor(tools: readonly SessionTool[], overrides: OutputLimitOverrides) {
-		for (const tool of tools) this.#tools.set(tool.name, limitOutput(tool, overrides));
+	constructor(tools: readonly SessionTool[], rules: OutputRules) {
+		for (const tool of tools) this.#tools.set(tool.name, ruleOutput(tool, rules));
 	}
 
 	/** In a fixed order. */

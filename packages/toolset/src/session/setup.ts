@@ -55,7 +55,8 @@ export async function setUpSession(
 		},
 		hasVision: access.model.input.includes("image"),
 	});
-	const registry = new ToolRegistry([...own, ...extras(settings), ...(options.tools ?? [])], settings.outputLimits);
+	const tools = [...own, ...extras(settings), ...(options.tools ?? [])];
+	const registry = new ToolRegistry(tools, { limits: settings.outputLimits, secret: access.apiKey });
 	const systemPrompt = await buildSystemPrompt({
 		environment,
 		profile,

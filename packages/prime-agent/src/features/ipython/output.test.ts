@@ -29,11 +29,16 @@ test("an error shows its traceback after what was printed before it", () => {
 });
 
 test.each([
-	["interrupted", "variables are kept"],
+	["interrupted", "was interrupted"],
 	["timeout", "time limit"],
 	["dead", "gets a new one without the variables"],
 ] as const)("a cell that ended as %s tells the model what that means", (status, words) => {
 	expect(textOf({ status })).toContain(words);
+});
+
+test("what the kernel says about the end of a cell is what the model reads", () => {
+	const error = { name: "KeyboardInterrupt", value: "It did not stop, so the kernel was ended.", traceback: [] };
+	expect(textOf({ status: "interrupted", error })).toBe("[It did not stop, so the kernel was ended.]\n");
 });
 
 test("the first cell in a new kernel says that the variables are gone", () => {

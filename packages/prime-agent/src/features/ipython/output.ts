@@ -47,20 +47,18 @@ export function cutOutput(text: string, limit: number): string {
 	return `${before.slice(0, half)}${mark[0]}${note}${after.slice(-half)}`.toWellFormed();
 }
 
-function endingOf(cell: CellResult): string {
-	switch (cell.status) {
-		case "ok":
-			return "";
-		case "error":
-			return cell.error ? withNewline(cell.error.traceback.join("\n")) : "[The cell failed.]\n";
-		case "interrupted":
-			return "[The cell was interrupted; variables are kept.]\n";
-		case "timeout":
-			return "[The cell ran into its time limit and was stopped. Start long jobs in the background.]\n";
-		case "dead":
-			return "[The kernel ended while the cell ran; the next cell gets a new one without the variables.]\n";
-	}
+/** What the kernel says about the end of a cell is nearest to what happened; the rest says what it means. */
+function endingOf({ status, error }: CellResult): string {
+	if (status === "ok") return "";
+	if (status === "error") return error ? withNewline(error.traceback.join("\n")) : "[The cell failed.]\n";
+	return `[${error?.value || ENDINGS[status]}]\n`;
 }
+
+const ENDINGS = {
+	interrupted: "The cell was interrupted.",
+	timeout: "The cell ran into its time limit and was stopped. Start long jobs in the background.",
+	dead: "The kernel ended while the cell ran; the next cell gets a new one without the variables.",
+} as const;
 
 function imageOf(bundle: MimeBundle): ImageContent | undefined {
 	const mimeType = IMAGES.find((type) => typeof bundle[type] === "string");

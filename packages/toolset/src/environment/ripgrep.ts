@@ -3,6 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { decodeText } from "./decoder.ts";
 import { abortError, EnvironmentError, type GrepRequest, type GrepRow } from "./environment.ts";
+import { splitRecords } from "./records.ts";
 
 async function findBundled(): Promise<string[]> {
 	try {
@@ -87,19 +88,11 @@ export async function* searchWithRipgrep(
 	let found = false;
 	try {
 		const separator = request.mode === "files" ? 0 : 0x0a;
-		let rest: Buffer = Buffer.alloc(0);
-		for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-			rest = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-			let from = 0;
-			for (let end = rest.indexOf(separator); end >= 0; end = rest.indexOf(separator, from)) {
-				const line = rest.subarray(from, end);
-				from = end + 1;
-				const row = request.mode === "files" ? { path: line.toString("utf8") } : parseRow(line, request.mode);
-				if (!row) continue;
-				found = true;
-				yield row;
-			}
-			rest = rest.subarray(from);
+		for await (const record of splitRecords(child.stdout as AsyncIterable<Buffer>, separator)) {
+			const row = request.mode === "files" ? { path: record.toString("utf8") } : parseRow(record, request.mode);
+			if (!row) continue;
+			found = true;
+			yield row;
 		}
 		const code = await ended;
 		if (request.signal?.aborted) throw abortError();

@@ -132,6 +132,11 @@ describe("ripgrep and the built-in search", () => {
 		await expect(request).rejects.toMatchObject({ code: "not_found" });
 	});
 
+	test.each(engines)("refuse a device, which may never end (%s)", async (engine) => {
+		await using folder = await makeFolder();
+		await expect(grepRows(folder, engine, { path: "/dev/zero" })).rejects.toThrow("not a regular file");
+	});
+
 	test.each(engines)("stop when they are aborted (%s)", async (engine) => {
 		await using folder = await makeFolder();
 		await folder.write(tree);

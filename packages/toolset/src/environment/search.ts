@@ -30,6 +30,7 @@ function toPosix(path: string): string {
 export async function searchContents(request: GrepRequest, program: string | undefined): Promise<GrepResult> {
 	const status = await readStatus(request.path);
 	if (!status) throw new EnvironmentError("not_found", `${request.path}: not found`);
+	if (status.kind === "other") throw new EnvironmentError("failed", `${request.path}: is not a regular file`);
 	const isFile = status.kind === "file";
 	const filter = request.globFilter === undefined ? undefined : compileFilter(request.globFilter);
 	const rows: GrepRow[] = [];

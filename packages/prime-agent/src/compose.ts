@@ -161,7 +161,9 @@ function reportBroken(log: SessionLog, notify: (text: string) => void): void {
 	if (log.broken.length === 0) return;
 	const [first] = log.broken;
 	const where = first!.line > 0 ? `line ${first!.line}: ${first!.reason}` : first!.reason;
-	notify(`${log.broken.length} lines of the session file were skipped (${where}). Everything else is there.`);
+	const count =
+		log.broken.length === 1 ? "1 line of the session file was" : `${log.broken.length} lines of the session file were`;
+	notify(`${count} skipped (${where}). Everything else is there.`);
 }
 
 function openLog({ cwd, session }: ComposeOptions, newId: string): SessionLog {

@@ -270,6 +270,12 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 	it("map lists all panes, shows no state that was set for the whole server, and needs a scope outside tmux", async () => {
 		const pane = await server.open("exec cat");
 		await until(async () => (await findPane(server.tmux, pane))?.command === "cat", "the program");
+		for (const value of ["idle:1", `idle:1:${process.pid}`]) {
+			await server.tmux.run(["set-option", "-g", STATE_OPTION, value]);
+			const shown = JSON.parse((await run("map", "--all-sessions", "--json")).stdout) as { pane: string }[];
+			expect(shown.find((row) => row.pane === pane)).toMatchObject({ agent_state: null });
+		}
+		await server.tmux.run(["set-option", "-gu", STATE_OPTION]);
 		const rows = JSON.parse((await run("map", "--all-sessions", "--json")).stdout) as { pane: string }[];
 		expect(rows.find((row) => row.pane === pane)).toMatchObject({
 			command: "cat",

@@ -105,3 +105,11 @@ it("says that models.json is broken also when nothing else can be used", async (
 		/^Warning: .*models\.json is not used: it is not valid JSON\.\nError: No models available\./,
 	);
 });
+
+it("does not pass on to cells what it tells its libraries by variables", async () => {
+	const { run, server } = await setUpCli();
+	const code = "import os; print('log:', os.environ.get('OPENAI_LOG'))";
+	server.script(reply({ calls: [{ name: "ipython", arguments: { code } }] }), reply({ text: "done" }));
+	expect(await run(["-p", "hi"])).toMatchObject({ code: 0, stdout: "done\n" });
+	expect(server.modelRequests.at(-1)!.raw).toContain("log: None");
+});

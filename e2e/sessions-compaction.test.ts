@@ -51,7 +51,7 @@ it.each(["text", "json"])(
 		expect(after!.body.messages[0].content).toContain("Always say please.");
 		expect(JSON.stringify(after!.body.messages)).toContain("They printed one and two.");
 		expect(after!.raw).not.toContain("one one");
-	expect(after!.raw).toContain("three three");
+		expect(after!.raw).toContain("three three");
 		const compactions = () => readEntries(cli).then((entries) => entries.filter(({ type }) => type === "compaction"));
 		expect(await compactions()).toMatchObject([{ summary: expect.stringContaining("They printed one and two.") }]);
 

@@ -1,0 +1,64 @@
+import { reply, waitFor } from "@prime-agent/testkit";
+import { expect, test } from "vitest";
+import { defineFeature } from "../../session/host.ts";
+import { type CellResult, KERNEL, type KernelPort } from "../../session/ports.ts";
+import { openBench } from "../../session/testing/harness.ts";
+import { ipython } from "./feature.ts";
+
+const DONE: CellResult = {
+	status: "ok",
+	stdout: "",
+	stderr: "",
+	displays: [],
+	durationMs: 1,
+	kernelRestarted: false,
+	droppedBytes: 0,
+};
+
+/** A kernel that writes down what is asked of it. */
+function recordingKernel() {
+	const asked: string[] = [];
+	const port: KernelPort = {
+		prewarm: () => void asked.push("prewarm"),
+		execute: async (code) => {
+			asked.push(code);
+			return DONE;
+		},
+		serve: () => undefined,
+		leftOut: [],
+		info: () => undefined,
+		dispose: async () => undefined,
+	};
+	return { asked, ports: [[KERNEL, port]] as const };
+}
+
+const cell = (code: string) => reply({ calls: [{ id: code, name: "ipython", arguments: { code } }] });
+
+test("the kernel starts once a run, without waiting for a cell, and not before the request is made", async () => {
+	const { asked, ports } = recordingKernel();
+	const order = () => `${bench.model.calls.length} requests, ${asked.length} starts`;
+	const seen: string[] = [];
+	const watch = defineFeature({
+		name: "watch",
+		setup: (host) => host.before("context", () => void seen.push(order())),
+	});
+	const bench = openBench({ features: [ipython, watch], ports, steps: [reply({ text: "a" }), reply({ text: "b" })] });
+	await bench.say("one");
+	await waitFor(() => asked.length === 1, "the first start");
+	await bench.say("two");
+	await waitFor(() => asked.length === 2, "the second start");
+	expect({ asked, seen }).toEqual({
+		asked: ["prewarm", "prewarm"],
+		seen: ["0 requests, 0 starts", "1 requests, 1 starts"],
+	});
+});
+
+test("the turns after the first of a run start no kernel", async () => {
+	const { asked, ports } = recordingKernel();
+	const steps = [cell("1"), cell("2"), reply({ text: "done" })];
+	const bench = openBench({ features: [ipython], ports, steps });
+	await bench.say("go");
+	await waitFor(() => asked.includes("prewarm"), "the start");
+	expect(asked.filter((one) => one === "prewarm")).toHaveLength(1);
+	expect(asked.filter((one) => one !== "prewarm")).toEqual(["1", "2"]);
+});

@@ -167,16 +167,22 @@ function hasAt(bytes: Buffer, at: number, pattern: Buffer): boolean {
 	return true;
 }
 
+/** What a byte is as a hex digit, 255 for none. */
+const DIGITS = new Uint8Array(256).fill(255);
+for (const [value, digit] of [..."0123456789abcdef"].entries()) DIGITS[digit.charCodeAt(0)] = value;
+
 /** The number that 8 hex digits are, ended by a quote; -1 when something else stands there. */
 function readHex(bytes: Buffer, at: number): number {
-	let value = 0;
-	for (let i = 0; i < HEX_DIGITS; i++) {
-		const code = bytes[at + i]!;
-		const digit = code >= 0x30 && code <= 0x39 ? code - 0x30 : code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
-		if (digit < 0) return -1;
-		value = value * 16 + digit;
-	}
-	return bytes[at + HEX_DIGITS] === QUOTE ? value : -1;
+	const a = DIGITS[bytes[at]!]!;
+	const b = DIGITS[bytes[at + 1]!]!;
+	const c = DIGITS[bytes[at + 2]!]!;
+	const d = DIGITS[bytes[at + 3]!]!;
+	const e = DIGITS[bytes[at + 4]!]!;
+	const f = DIGITS[bytes[at + 5]!]!;
+	const g = DIGITS[bytes[at + 6]!]!;
+	const h = DIGITS[bytes[at + 7]!]!;
+	if ((a | b | c | d | e | f | g | h) > 15 || bytes[at + 8] !== QUOTE) return -1;
+	return ((a << 28) | (b << 24) | (c << 20) | (d << 16) | (e << 12) | (f << 8) | (g << 4) | h) >>> 0;
 }
 
 function parseLine(bytes: Buffer, start: number, end: number): FoundEntry | { header: SessionHeader } | string {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { findCliByProcess } from "../clis/index.ts";
+import { ignore } from "../ignore.ts";
 
 /** What a process is, as far as its name and command line tell. */
 export type ProcessClass = "agent" | "node" | "git" | "other";
@@ -147,7 +148,7 @@ function readText(path: string): string | undefined {
 	try {
 		return readFileSync(path, "utf8");
 	} catch (error) {
-		return ignore(error);
+		return ignore(error, "the process has ended meanwhile");
 	}
 }
 
@@ -155,10 +156,6 @@ function listFolder(path: string): string[] {
 	try {
 		return readdirSync(path);
 	} catch (error) {
-		return ignore(error) ?? [];
+		return ignore(error, "the process has ended meanwhile") ?? [];
 	}
-}
-
-function ignore(_error: unknown): undefined {
-	return undefined;
 }

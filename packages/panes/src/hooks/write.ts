@@ -6,6 +6,7 @@ import {
 	STATE_OPTION,
 } from "../drive/agent-state.ts";
 import { readParent } from "../drive/processes.ts";
+import { ignore } from "../ignore.ts";
 import { Tmux } from "../tmux/server.ts";
 import { setPaneOptions } from "../tmux/session.ts";
 import { findHarness, type Harness, HOOK_TOKENS, type HookToken } from "./harness.ts";
@@ -33,7 +34,7 @@ export async function writeFromHook(words: readonly string[], world: HookWorld):
 	try {
 		await writeState(call.harness, call.token, world);
 	} catch (error) {
-		return swallow(error, call.harness.reply ?? "");
+		ignore(error, "a hook that cannot report leaves the state unknown");
 	}
 	return call.harness.reply ?? "";
 }
@@ -93,9 +94,4 @@ async function readLimited(input: AsyncIterable<string | Buffer> | undefined): P
 		chunks.push(bytes);
 	}
 	return Buffer.concat(chunks).toString("utf8");
-}
-
-/** A hook that cannot report leaves the state unknown, which readers expect. */
-function swallow(_error: unknown, reply: string): string {
-	return reply;
 }

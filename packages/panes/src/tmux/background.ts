@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { ignore } from "../ignore.ts";
 
 /**
  * Runs one tmux command without waiting for it and without ever failing: for state reports that must not disturb the
@@ -7,7 +8,6 @@ import { spawn } from "node:child_process";
 export function runInBackground(socket: string | undefined, args: readonly string[]): void {
 	const address = socket ? ["-S", socket] : [];
 	const child = spawn("tmux", ["-u", ...address, ...args], { stdio: "ignore", timeout: 5000, killSignal: "SIGKILL" });
-	// Without tmux there is nobody to report to.
-	child.on("error", (error) => void error);
+	child.on("error", (error) => ignore(error, "without tmux there is nobody to report to"));
 	child.unref();
 }

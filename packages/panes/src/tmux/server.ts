@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { TmuxError } from "../errors.ts";
+import { ignore } from "../ignore.ts";
 
 /** Which tmux server to talk to: a socket name (`-L`), a socket path (`-S`), or tmux's default. */
 export interface ServerAddress {
@@ -83,8 +84,7 @@ export class Tmux {
 			options.signal?.addEventListener("abort", onAbort, { once: true });
 			child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
 			child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
-			// The server may close its end before reading everything; the exit code tells.
-			child.stdin.on("error", (error) => void error);
+			child.stdin.on("error", (error) => ignore(error, "tmux did not read everything; its exit code tells"));
 			child.on("error", (error: NodeJS.ErrnoException) => {
 				failure ??=
 					error.code === "ENOENT"

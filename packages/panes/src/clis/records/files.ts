@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { ignore } from "../../ignore.ts";
 
 const TAIL_BYTES = 256 * 1024;
 
@@ -120,10 +121,7 @@ function attempt<Value, Fallback>(read: () => Value, fallback: Fallback): Value 
 	try {
 		return read();
 	} catch (error) {
-		return instead(error, fallback);
+		ignore(error, "there is no such record");
+		return fallback;
 	}
-}
-
-function instead<Fallback>(_error: unknown, fallback: Fallback): Fallback {
-	return fallback;
 }

@@ -1,3 +1,4 @@
+import { ignore } from "../../ignore.ts";
 import type { RecordReader } from "./record.ts";
 
 const LIMIT_MS = 2000;
@@ -18,12 +19,7 @@ export const opencodeRecord: RecordReader = {
 			const states = (await reply.json()) as Record<string, { type?: unknown }>;
 			return Object.values(states).some((state) => state.type !== "idle") ? "busy" : "idle";
 		} catch (error) {
-			return silence(error);
+			return ignore(error, "a server that does not answer says nothing about the turn");
 		}
 	},
 };
-
-/** A server that does not answer says nothing about the turn. */
-function silence(_error: unknown): undefined {
-	return undefined;
-}

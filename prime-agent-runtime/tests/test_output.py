@@ -38,6 +38,22 @@ class OutputTest(unittest.TestCase):
         self.output = Output(self.wire, threading.RLock(), contextlib.nullcontext(), 1000, 5000, self.noted.append)
         self.output.begin(1)
 
+    def test_a_session_that_keeps_files_gets_the_whole_output_in_its_folder(self):
+        kept = os.path.join(self.folder.name, "artifacts", "session")
+        os.environ["PRIME_AGENT_ARTIFACTS_DIR"] = kept
+        self.addCleanup(os.environ.pop, "PRIME_AGENT_ARTIFACTS_DIR")
+        output = Output(self.wire, threading.RLock(), contextlib.nullcontext(), 1000, 5000, self.noted.append)
+        output.begin(1)
+        self.assertFalse(os.path.exists(kept))
+        output.write("stdout", b"line\n" * 800)
+        text, _, dropped = output.take()
+        (name,) = os.listdir(kept)
+        self.assertIn(os.path.join(kept, name), text)
+        with open(os.path.join(kept, name), "rb") as file:
+            self.assertEqual(file.read(), b"line\n" * 800)
+        self.assertEqual((dropped, self.noted), (0, []))
+        self.assertEqual([os.stat(path).st_mode & 0o777 for path in (os.path.dirname(kept), kept)], [0o700, 0o700])
+
     def test_live_pieces_together_are_the_output(self):
         for piece in (b"one\n", b"two", b" three\nfo", b"ur"):
             self.output.write("stdout", piece)

@@ -187,3 +187,19 @@ test("the system prompt has the base, project instructions and additions in orde
 	);
 	expect(prompts[1]).toMatch(/^You are a poet\.\n\nInstructions/);
 });
+
+test("output that is too long for the model stays whole in a file of the session, named in the result", async () => {
+	await using home = await tempHome();
+	const place = placeIn(home);
+	const { session, model } = await open(place, { kind: "new", dir: place.sessions }, [
+		cell("for i in range(30_000): print('line', i)"),
+		reply({ text: "long" }),
+	]);
+	await say(session, "go");
+	const { id } = session.header;
+	await session.dispose();
+	const folder = join(place.agentDir, "session-artifacts", id);
+	const [name] = readdirSync(folder);
+	expect(resultTexts(model)[0]).toContain(join(folder, name!));
+	expect(readFileSync(join(folder, name!), "utf8").split("\n")).toHaveLength(30_001);
+});

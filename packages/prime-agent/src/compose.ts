@@ -113,6 +113,7 @@ async function build(options: ComposeOptions, newId: string, held: Lease | undef
 	let notify: ((text: string) => void) | undefined;
 	const kernel = createKernel({
 		...options.kernel,
+		env: { ...options.kernel.env, PRIME_AGENT_ARTIFACTS_DIR: artifactsFolder(options, log.header.id) },
 		cwd: options.cwd,
 		onLeftovers: (jobs) =>
 			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
@@ -183,6 +184,11 @@ function openLog({ cwd, session }: ComposeOptions, newId: string): SessionLog {
 
 function sessionIdOf(file: string): string {
 	return file.replace(/^.*\//, "").replace(/\.jsonl$/, "");
+}
+
+/** Where output that is too long for the conversation is kept whole; none for a session that keeps nothing. */
+function artifactsFolder({ agentDir, session }: ComposeOptions, id: string): string | undefined {
+	return session.kind === "memory" ? undefined : join(agentDir, "session-artifacts", id);
 }
 
 interface Choices {

@@ -30,6 +30,10 @@ class Live:
         self.ahead = 0
 
 
+# Names the folder of the session; files in it outlive the kernel.
+FOLDER_VARIABLE = "PRIME_AGENT_ARTIFACTS_DIR"
+
+
 class Output:
     """Collects both streams. All work on its state goes through `exclusively`."""
 
@@ -41,7 +45,8 @@ class Output:
         self.interrupts = interrupts
         self.note_folder = note_folder
         self.folder = None
-        self.spills = 0
+        # read now: cells may change the variable
+        self.lasting_folder = os.environ.get(FOLDER_VARIABLE)
         self.cell = None
         # true in a child that a cell forked
         self.forked = False
@@ -59,15 +64,18 @@ class Output:
 
     def open_spill(self, name):
         if self.folder is None:
-            # not tempfile: a signal handler may print while that module is being imported
-            base = os.environ.get("TMPDIR") or "/tmp"
-            folder = os.path.join(base, "prime-agent-kernel-" + os.urandom(8).hex())
-            os.mkdir(folder, 0o700)
-            self.note_folder(folder)
-            self.folder = folder
-        self.spills += 1
-        path = os.path.join(self.folder, "output-%d-%s.txt" % (self.spills, name))
+            self.folder = make_lasting_folder(self.lasting_folder) or self.make_temporary_folder()
+        path = os.path.join(self.folder, "output-%s-%s.txt" % (os.urandom(4).hex(), name))
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path
+
+    def make_temporary_folder(self):
+        """A folder that goes when the kernel goes."""
+        # not tempfile: a signal handler may print while that module is being imported
+        base = os.environ.get("TMPDIR") or "/tmp"
+        folder = os.path.join(base, "prime-agent-kernel-" + os.urandom(8).hex())
+        os.mkdir(folder, 0o700)
+        self.note_folder(folder)
+        return folder
 
     def exclusively(self, action):
         """Runs `action` with the state to itself: no other thread, and no interrupt that would tear it.
@@ -190,3 +198,16 @@ def is_whole(data):
         if byte < 0x80:
             return True
     return True
+
+
+def make_lasting_folder(path):
+    """The session's folder, made if need be, for its owner only; None where there is none or it cannot be made."""
+    if not path:
+        return None
+    try:
+        for folder in (os.path.dirname(path), path):
+            if not os.path.isdir(folder):
+                os.mkdir(folder, 0o700)
+    except OSError:
+        return None
+    return path

@@ -1,5 +1,5 @@
 import type { AgentTool } from "@prime-agent/loop";
-import type { Entry } from "../protocol/entry.ts";
+import { type Entry, entryKind } from "../protocol/entry.ts";
 import type { PlacedHook } from "./boundary.ts";
 import type { AnyFeature, Command, GatePoint, GateValues, GateVerdict, Moments, Refusal } from "./host.ts";
 import type { SessionLog } from "./log.ts";
@@ -44,7 +44,7 @@ export class Registry {
 
 	/** Lets the features that read this kind of entry see it. */
 	reduce(entry: Entry): void {
-		const kind = entry.type === "custom" ? `custom:${String(entry.customType)}` : entry.type;
+		const kind = entryKind(entry.type, entry.customType as string | undefined);
 		for (const feature of this.#readers.get(kind) ?? []) {
 			try {
 				this.#states.set(feature.name, feature.reduce?.(this.#states.get(feature.name), entry));

@@ -86,12 +86,7 @@ export class Session implements SessionPort {
 		});
 		const call: SessionPort["call"] = (name, params, door, signal) => this.call(name, params, door, signal);
 		const hosting = { ...shared, operations: this.#operations, runner: this.#runner, call };
-		handleSessionOperations({
-			...hosting,
-			context: this.#context,
-			model: parts.model,
-			thinkingLevel: parts.thinkingLevel,
-		});
+		handleSessionOperations({ ...hosting, model: parts.model, thinkingLevel: parts.thinkingLevel });
 		const hosted = {
 			...hosting,
 			ports: parts.ports,

@@ -321,6 +321,14 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("process", pane)).stdout).toContain("Agent process detected.");
 	});
 
+	it("takes the name of a session, and neither a window's name nor a bare session:window", async () => {
+		await server.tmux.run(["new-session", "-d", "-s", "at_named", "-n", "win", "printf named; exec cat"]);
+		await until(async () => (await run("capture", "named", "--raw")).stdout === "named\n", "the session's rows");
+		expect((await run("ready", "win")).code).toBe(2);
+		expect(await run("capture", "at_named:win")).toMatchObject({ code: 2, stdout: "" });
+		expect((await run("capture", "=at_named:win", "--raw")).stdout).toBe("named\n");
+	});
+
 	it("a window target is routed to the pane whose agent reports a state", async () => {
 		const first = await server.open("cat");
 		const split = (await server.tmux.run(["split-window", "-d", "-t", first, "-P", "-F", "#{pane_id}", "cat"])).trim();

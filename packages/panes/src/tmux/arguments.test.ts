@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cleanPaste, escapeLiteral, quoteWord, splitLiteral } from "./arguments.ts";
 import { chooseServer } from "./server.ts";
-import { checkName, parsePaneTarget, parseTarget } from "./target.ts";
+import { checkName, parseTarget } from "./target.ts";
 
 describe("arguments for tmux", () => {
 	it("puts a backslash only before a final semicolon", () => {
@@ -38,8 +38,8 @@ describe("targets", () => {
 		]);
 	});
 
-	it.each(["s:w", "=s:", "=:w", "=a:b:c", "%", "", "builder"])("refuses %j as a pane target", (word) => {
-		expect(() => parsePaneTarget(word)).toThrow(/target/);
+	it.each(["s:w", "=s:", "=:w", "=a:b:c", "%", ""])("refuses %j as a target", (word) => {
+		expect(() => parseTarget(word)).toThrow(/target|name/);
 	});
 
 	it.each(["a.b", "a:b", "a b", "-x", "", "$1"])("refuses %j as a session name with a reason", (word) => {

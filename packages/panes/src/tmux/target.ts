@@ -15,17 +15,6 @@ export function parseTarget(word: string): Target {
 	return { kind: "name", name: checkName(word) };
 }
 
-/** Reads a target that must be a pane or a window; a bare `session:window` is refused because tmux would guess. */
-export function parsePaneTarget(word: string): Exclude<Target, { kind: "name" }> {
-	if (word === "") throw new UsageError("the target is empty: use %PANE, @WINDOW or =session:window");
-	if (!/^[%@=]/.test(word)) {
-		throw new UsageError(`"${word}" is no exact target: use %PANE, @WINDOW or =session:window`);
-	}
-	const target = parseTarget(word);
-	if (target.kind === "name") throw new UsageError(`"${word}" is no exact target`);
-	return target;
-}
-
 /** Returns a logical session name that tmux keeps as it is; tmux itself would turn `.` and `:` into `_`. */
 export function checkName(name: string): string {
 	if (name === "") throw new UsageError("the session name is empty");

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+import { isJsonObject } from "../lib/json.ts";
+import { readJsonFile } from "../platform/json-file.ts";
 
 /** A credential as `auth.json` keeps it; times are milliseconds since 1970. */
 export type StoredCredential =

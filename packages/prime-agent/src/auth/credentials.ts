@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { isJsonObject } from "../lib/json.ts";
 import { resolveConfigValue } from "../platform/config-value.ts";
-import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, homeFolder } from "../platform/paths.ts";
 import type { AuthPort, AuthSourceToken } from "../session/ports.ts";
 import { findAmbient } from "./ambient.ts";

@@ -1,5 +1,6 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
-import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+import { isJsonObject } from "../lib/json.ts";
+import { readJsonFile } from "../platform/json-file.ts";
 
 /** What `models.json` says about one provider; values of `apiKey` and `headers` are as configured. */
 export interface ProviderSettings {

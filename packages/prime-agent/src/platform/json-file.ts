@@ -26,8 +26,3 @@ export function readJsonFile(path: string): JsonFile {
 		return { kind: "broken", reason: "it is not valid JSON" };
 	}
 }
-
-/** Whether a value is a JSON object. */
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}

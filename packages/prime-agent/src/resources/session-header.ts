@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import { isJsonObject } from "../platform/json-file.ts";
+import { isJsonObject } from "../lib/json.ts";
 
 /** What the beginning of a session file tells. */
 export interface SessionHead {

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from "node:path";
-import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+import { isJsonObject } from "../lib/json.ts";
+import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
 
 /** How hard a model may be asked to think, weakest first. */

@@ -12,7 +12,8 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ignore } from "../lib/ignore.ts";
-import { isJsonObject, readJsonFile } from "../platform/json-file.ts";
+import { isJsonObject } from "../lib/json.ts";
+import { readJsonFile } from "../platform/json-file.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "../platform/lease.ts";
 
 /** Settings could not be written; the file is as it was. */

@@ -2,6 +2,7 @@ import { chmod, lstat, readFile, readlink, stat, symlink } from "node:fs/promise
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFolder, type TestFolder } from "../testing/folder.ts";
+import { fileError } from "./files.ts";
 import { LocalEnvironment } from "./local.ts";
 
 const makeEnvironment = (folder: TestFolder) =>
@@ -89,4 +90,15 @@ test("an environment at another folder sees the same machine from there and ends
 	};
 	await expect.poll(isGone, { timeout: 20_000 }).toBe(true);
 	expect((await lstat(folder.path)).isDirectory()).toBe(true);
+});
+
+test.each([
+	["EACCES", "no_permission", "/x: permission denied"],
+	["EROFS", "no_permission", "/x: the file system is read-only"],
+	["ENOSPC", "disk_full", "/x: the disk is full"],
+	["EISDIR", "is_directory", "/x: is a directory"],
+	["EIO", "failed", "/x: it broke"],
+])("the system's error %s is told as %s with the path", (systemCode, code, message) => {
+	const error = fileError(Object.assign(new Error("it broke"), { code: systemCode }), "/x");
+	expect(error).toMatchObject({ code, message, cause: expect.any(Error) });
 });

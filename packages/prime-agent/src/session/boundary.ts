@@ -6,8 +6,9 @@ import type { ActionContent } from "./queue.ts";
  * What may happen between two turns, in this order; the only place where features are ordered against each other.
  * Within a phase the order of `features/index.ts` holds.
  *
- * recover: compaction after an overflow, retry · account: goal, usage · checkpoint: refine · maintain: compaction · continue: steering at every
- * boundary, and when the run would end follow-ups, then goal, then autonomous.
+ * recover: a failed request is made good and sent again · account: what the turn cost is counted · checkpoint: what was
+ * prepared beside the run takes effect · maintain: the context is made shorter · continue: what people queued is said,
+ * steering at every boundary and follow-ups when the run would end, and after them what features would like.
  */
 export const PHASES = ["recover", "account", "checkpoint", "maintain", "continue"] as const;
 

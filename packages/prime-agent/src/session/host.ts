@@ -131,7 +131,9 @@ export interface FeatureHost<State = undefined> {
 	on<Name extends keyof Moments>(moment: Name, run: (value: Moments[Name]) => void | Promise<void>): void;
 	/** Has a say between two turns. */
 	atBoundary(phase: Phase, run: BoundaryHook): void;
+	/** Gives the model a tool. @throws {Error} when another one has its name. */
 	registerTool(tool: AgentTool): void;
+	/** Gives people a command. @throws {Error} when another one has its name. */
 	registerCommand(command: Command): void;
 	/** Adds a part to the system prompt; read once, when the first request is made. */
 	registerPromptPart(name: string, text: () => string): void;

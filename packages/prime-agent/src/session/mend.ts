@@ -1,5 +1,6 @@
 import type { AssistantMessage, StopReason, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
 import type { AgentMessage } from "@prime-agent/loop";
+import { isJsonObject } from "../lib/json.ts";
 
 const STOP_REASONS: readonly StopReason[] = ["stop", "length", "toolUse", "error", "aborted"];
 const NO_USAGE: AssistantMessage["usage"] = {
@@ -16,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * what is no message at all.
  */
 export function mendMessage(value: unknown): AgentMessage | undefined {
-	if (!isObject(value) || typeof value.role !== "string") return undefined;
+	if (!isJsonObject(value) || typeof value.role !== "string") return undefined;
 	const { role, content } = value;
 	const timestamp = typeof value.timestamp === "number" ? value.timestamp : 0;
 	switch (role) {
@@ -27,7 +28,9 @@ export function mendMessage(value: unknown): AgentMessage | undefined {
 		}
 		case "assistant": {
 			const isComplete =
-				isObject(value.usage) && isObject(value.usage.cost) && STOP_REASONS.includes(value.stopReason as StopReason);
+				isJsonObject(value.usage) &&
+				isJsonObject(value.usage.cost) &&
+				STOP_REASONS.includes(value.stopReason as StopReason);
 			if (isSound(value, isComplete && areAll(content, isSaid))) return value as unknown as AssistantMessage;
 			return mendReply(value, timestamp);
 		}
@@ -55,7 +58,7 @@ function isSound(value: Fields, hasShape: boolean): boolean {
 
 function mendReply(value: Fields, timestamp: number): AssistantMessage {
 	const isKnown = STOP_REASONS.includes(value.stopReason as StopReason);
-	const usage = isObject(value.usage) ? { ...NO_USAGE, ...value.usage } : NO_USAGE;
+	const usage = isJsonObject(value.usage) ? { ...NO_USAGE, ...value.usage } : NO_USAGE;
 	return {
 		...value,
 		role: "assistant",
@@ -79,28 +82,28 @@ function listSaid(content: unknown): AssistantMessage["content"] {
 
 function listBlocks(content: unknown): unknown[] {
 	if (typeof content === "string") return [{ type: "text", text: content.toWellFormed() }];
-	return Array.isArray(content) ? content.map((block) => (isObject(block) ? mendBlock(block) : block)) : [];
+	return Array.isArray(content) ? content.map((block) => (isJsonObject(block) ? mendBlock(block) : block)) : [];
 }
 
 function mendBlock(block: Fields): Fields {
 	if (block.type === "text") return { ...block, text: mendText(block.text) };
 	if (block.type !== "toolCall") return block;
 	// A call keeps its place even if its arguments are lost, so that its result has one, too.
-	return { ...block, id: textOf(block.id), arguments: isObject(block.arguments) ? mendText(block.arguments) : {} };
+	return { ...block, id: textOf(block.id), arguments: isJsonObject(block.arguments) ? mendText(block.arguments) : {} };
 }
 
 /** Half a character, which no server takes, becomes U+FFFD, in texts and everywhere inside of values. */
 function mendText(value: unknown): unknown {
 	if (typeof value === "string") return value.toWellFormed();
 	if (Array.isArray(value)) return value.map(mendText);
-	if (!isObject(value)) return value;
+	if (!isJsonObject(value)) return value;
 	return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), mendText(inner)]));
 }
 
 function isWellFormed(value: unknown): boolean {
 	if (typeof value === "string") return value.isWellFormed();
 	if (Array.isArray(value)) return value.every(isWellFormed);
-	if (!isObject(value)) return true;
+	if (!isJsonObject(value)) return true;
 	return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormed(inner));
 }
 
@@ -109,17 +112,17 @@ function isText(value: unknown): value is string {
 }
 
 function isShown(block: unknown): boolean {
-	if (!isObject(block)) return false;
+	if (!isJsonObject(block)) return false;
 	if (block.type === "text") return isText(block.text);
 	return block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string";
 }
 
 function isSaid(block: unknown): boolean {
-	if (!isObject(block)) return false;
+	if (!isJsonObject(block)) return false;
 	if (block.type === "text") return isText(block.text);
 	if (block.type === "thinking") return typeof block.thinking === "string";
 	const isCall = block.type === "toolCall" && typeof block.id === "string" && typeof block.name === "string";
-	return isCall && isObject(block.arguments) && isWellFormed(block.arguments);
+	return isCall && isJsonObject(block.arguments) && isWellFormed(block.arguments);
 }
 
 function areAll(content: unknown, check: (block: unknown) => boolean): boolean {
@@ -128,8 +131,4 @@ function areAll(content: unknown, check: (block: unknown) => boolean): boolean {
 
 function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
-}
-
-function isObject(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

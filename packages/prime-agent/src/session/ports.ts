@@ -139,9 +139,13 @@ export interface SettingsPort {
 	get(path: string): unknown;
 }
 
+/** The model of the session. */
 export const MODEL: PortToken<ModelPort> = definePort("model");
-/** Optional: without it a refused credential stays in use. */
+/** The credentials, optional: without them a refused one stays in use. */
 export const AUTH: PortToken<AuthPort> = definePort("auth");
+/** The settings of the user and the project, merged. */
 export const SETTINGS: PortToken<SettingsPort> = definePort("settings");
+/** The Python kernel that cells run in. */
 export const KERNEL: PortToken<KernelPort> = definePort("kernel");
+/** The time; every wait of a feature goes through it. */
 export const CLOCK: PortToken<ClockPort> = definePort("clock");

@@ -43,18 +43,17 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 		if (!before || before.role === "assistant") {
 			repaired.push({ role: "user", content: before ? GOES_ON : LOST_BEGINNING, timestamp: reply.timestamp });
 		}
-		repaired.push(reply);
 		const calls = reply.content.filter((block) => block.type === "toolCall");
-		const results = calls.length > 0 ? resultsAfter(messages, index) : new Map<string, ToolResultMessage>();
-		const renamed = new Map(calls.map((call) => [call.id, takeId(call.id, usedIds)]));
-		if (calls.some((call) => renamed.get(call.id) !== call.id)) {
-			reply.content = reply.content.map((block) =>
-				block.type === "toolCall" ? { ...block, id: renamed.get(block.id)! } : block,
-			);
+		if (calls.length === 0) {
+			repaired.push(reply);
+			continue;
 		}
+		const results = resultsAfter(messages, index);
+		const ids = new Map(calls.map((call) => [call.id, takeId(call.id, usedIds)]));
+		repaired.push(calls.every((call) => ids.get(call.id) === call.id) ? reply : renameCalls(reply, ids));
 		for (const call of calls) {
 			const result = results.get(call.id) ?? missingResult(call, reply);
-			const names = { toolCallId: renamed.get(call.id)!, toolName: call.name };
+			const names = { toolCallId: ids.get(call.id)!, toolName: call.name };
 			repaired.push({ ...fitImages(shorten(result), target), ...names });
 		}
 	}
@@ -63,7 +62,8 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 
 /**
  * Some servers number their calls anew in each reply or leave ids out; others refuse an id that the transcript had
- * before, is long or has odd characters. In the ids of the Responses format (`<call>|<item>`) the first half is what has to be unique.
+ * before, is long or has odd characters. In the ids of the Responses format (`<call>|<item>`) the first half is what has
+ * to be unique.
  */
 function takeId(id: string | undefined, used: Set<string>): string {
 	const [call = "", ...item] = (id ?? "").split("|");
@@ -74,9 +74,23 @@ function takeId(id: string | undefined, used: Set<string>): string {
 	return [free, ...item].join("|");
 }
 
+function renameCalls(reply: AssistantMessage, ids: ReadonlyMap<string, string>): AssistantMessage {
+	const content = reply.content.map((block) =>
+		block.type === "toolCall" ? { ...block, id: ids.get(block.id)! } : block,
+	);
+	return { ...reply, content };
+}
+
+/** Most replies: plain text that ended well, by the model that the transcript is for. */
+function isPlain({ content, stopReason, errorMessage, diagnostics }: AssistantMessage): boolean {
+	if (stopReason !== "stop" || errorMessage !== undefined || diagnostics !== undefined) return false;
+	return content.length > 0 && content.every((block) => block.type === "text" && /\S/.test(block.text));
+}
+
 function repairReply(message: AssistantMessage, target: TranscriptTarget): AssistantMessage | undefined {
 	const broken = message.stopReason === "error" || message.stopReason === "aborted";
 	const sameModel = message.api === target.api && message.provider === target.provider && message.model === target.id;
+	if (sameModel && isPlain(message)) return message;
 	const seen = new Set<string>();
 	const content: AssistantMessage["content"] = [];
 	for (const block of message.content) {

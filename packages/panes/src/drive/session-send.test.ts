@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDrive } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
+import { launchSession } from "./launch.ts";
 import { readStatus } from "./session.ts";
 import { type SessionSendOptions, sendToSession } from "./session-send.ts";
 
@@ -93,6 +94,15 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		const { name, log } = await launchFake(server, ["--style", "codex", "--wedge", "60000"]);
 		await expect(send(name, "a\nb")).rejects.toMatchObject({ code: "not_confirmed" });
 		expect(log.messages()).toEqual([]);
+	});
+
+	it("presses Enter once and claims nothing in a program without a composer", async () => {
+		const words = ["sh", "-c", "echo up; exec cat"];
+		const view = await launchSession(makeDrive(server), {
+			...{ name: "plain-cat", words, profile: "generic", timeoutMs: 30_000, size: { width: 80, height: 24 } },
+		});
+		await expect(send("plain-cat", "hello")).rejects.toMatchObject({ code: "not_confirmed" });
+		expect(await view.io.tail(9)).toBe("up\nhello\nhello");
 	});
 
 	it("keeps two messages whole that are sent at the same time", async () => {

@@ -50,9 +50,7 @@ async function sendLocked(
 	const start = { name, before, queuedBefore: await reader.countQueued() };
 	const isPasted = plan.how === "pasted";
 	await insertPlan(drive, io, reader, profile, plan, start, plan.restMs);
-	// Some composers take no key after a paste that came too fast; clearing and pasting once more helps them.
-	const rounds = isPasted ? Math.ceil(drive.timings.sendRounds / 3) : drive.timings.sendRounds;
-	const word = await submit(drive, reader, io, profile, start, rounds);
+	const word = await submit(drive, reader, io, profile, start, firstRounds(drive, before, isPasted));
 	if (word !== undefined) return word;
 	if (isPasted && (await emptyAgain(drive, io, profile))) {
 		drive.warn(`session "${name}" took no key after the paste; pasting once more`);
@@ -62,10 +60,18 @@ async function sendLocked(
 	}
 	throw new PaneError(
 		"not_confirmed",
-		`NOT CONFIRMED: the text is still in the composer of session "${name}". ` +
+		`NOT CONFIRMED: nothing shows that session "${name}" took the text; it may still stand in the composer. ` +
 			`Look with: agent-tmux peek ${name}. Do not send it again before you have looked.`,
 		{ snippet: (await reader.look()).rows.slice(-12).join("\n").trimEnd() },
 	);
+}
+
+/** How often a key may be pressed before something else is tried. */
+function firstRounds(drive: Drive, before: Look, isPasted: boolean): number {
+	// Where no composer can be seen nothing could ever be proven, and every further Enter would be a blind one.
+	if (before.signature === undefined) return 1;
+	// Some composers take no key after a paste that came too fast; clearing and pasting once more helps them.
+	return isPasted ? Math.ceil(drive.timings.sendRounds / 3) : drive.timings.sendRounds;
 }
 
 /** What was on the screen before the text. */

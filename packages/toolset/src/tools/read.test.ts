@@ -1,7 +1,8 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTools } from "../testing/tools.ts";
+import { makeTools, readResult } from "../testing/tools.ts";
+import { createReadTool } from "./read.ts";
 
 const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(20)]);
 
@@ -82,6 +83,13 @@ test("an image is recognised by its bytes and shown with its media type", async 
 	const answer = await at.call("read_file", { file_path: "picture.dat" });
 	expect(answer.isError).toBe(false);
 	expect(answer.images).toEqual([{ data: png.toString("base64"), mimeType: "image/png" }]);
+});
+
+test("a model that cannot see gets a sentence in place of an image", async () => {
+	await using at = await makeTools({ "a.png": png });
+	const tool = createReadTool(at.environment, false);
+	const answer = readResult(await tool.execute("call", { file_path: "a.png" } as never, undefined));
+	expect(answer).toMatchObject({ isError: true, images: [], text: expect.stringContaining("cannot see images") });
 });
 
 test("an image of more than 5 MB in base64 is refused", async () => {

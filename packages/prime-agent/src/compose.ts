@@ -6,6 +6,7 @@ import { FEATURES } from "./features/index.ts";
 import { createKernel, type KernelOptions } from "./kernel/index.ts";
 import { createUuid } from "./lib/ids.ts";
 import { errorText } from "./lib/text.ts";
+import type { ModelName } from "./models/selection.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
 import {
 	type ModelChangeEntry,
@@ -36,12 +37,6 @@ export type SessionSource =
 	| { readonly kind: "new"; readonly dir: string }
 	| { readonly kind: "open"; readonly file: string }
 	| { readonly kind: "memory" };
-
-/** A model by name. */
-export interface ModelName {
-	readonly provider: string;
-	readonly id: string;
-}
 
 /** Everything that a session of the product is built from. */
 export interface ComposeOptions {

@@ -3,11 +3,11 @@ import { guardStream, type StreamFn, type StreamLimits, type ThinkingLevel } fro
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
-import { type ComposeOptions, composeSession, type ModelName } from "./compose.ts";
+import { type ComposeOptions, composeSession } from "./compose.ts";
 import { type Diary, openDiary } from "./diary.ts";
 import { ignore } from "./lib/ignore.ts";
 import { ModelRegistry } from "./models/registry.ts";
-import { ModelError, selectModel } from "./models/selection.ts";
+import { ModelError, type ModelName, NO_MODELS, selectModel } from "./models/selection.ts";
 import { createStream, loadStreams } from "./models/stream.ts";
 import { agentFolder, type Environment } from "./platform/paths.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
@@ -124,7 +124,6 @@ async function listModels(place: Place): ReturnType<Program["listModels"]> {
 			rows.push({ provider, id, name, contextWindow, maxTokens, reasoning, input, ...from });
 		}
 	}
-	const { NO_MODELS } = await import("./models/selection.ts");
 	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [NO_MODELS] : [])] };
 }
 

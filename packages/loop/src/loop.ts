@@ -6,7 +6,7 @@ import { guardStream } from "./stream/guard.ts";
 import { runTurn } from "./turn.ts";
 import type { AgentContext, AgentEvent, AgentEventSink, AgentLoopConfig, AgentMessage, StreamFn } from "./types.ts";
 
-/** The stream function of callers that bring none: pi-ai's adapter for the model's API, guarded with the default limits. */
+/** For callers that bring no stream function: pi-ai's adapter for the model's API, guarded with the default limits. */
 const guardedByApi = guardStream({ streamFn: streamByApi });
 
 /**

@@ -3,9 +3,10 @@ import { validateToolArguments } from "@earendil-works/pi-ai/utils/validation";
 import { explainRefusal, isBroken, listCalls, type PlacedCall, type Reply } from "./calls.ts";
 import { describeError } from "./faults.ts";
 import { abandoned, type Grace, settleOrAbandon } from "./grace.ts";
-
 import { serializeSink } from "./sink.ts";
 import type { AgentContext, AgentEventSink, AgentLoopConfig, AgentTool, AgentToolResult } from "./types.ts";
+
+const abortedBefore = "The call was not run: the request was aborted.";
 
 /** The results of one reply's calls, in call order. */
 export interface CallResults {
@@ -39,7 +40,8 @@ interface Batch {
 
 /**
  * Runs the calls of a reply that may run and answers the others with the reason; exactly one result per call, in call
- * order, whatever tools and hooks do; none for a reply that broke off. Rejects only with what the sink threw, after the running tools were stopped.
+ * order, whatever tools and hooks do; none for a reply that broke off. Rejects only with what the sink threw, after the
+ * running tools were stopped.
  */
 export async function runCalls(
 	reply: Reply,
@@ -117,7 +119,7 @@ async function startCall(placed: PlacedCall, batch: Batch): Promise<ReadyCall | 
 	await batch.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
 	const refusal = explainRefusal(batch.reply, placed);
 	if (refusal !== undefined) return fail(refusal);
-	if (batch.signal.aborted) return fail("The call was not run: the request was aborted.");
+	if (batch.signal.aborted) return fail(abortedBefore);
 
 	const tool = findTool(batch.context, call.name);
 	if (!tool) return fail(describeUnknownTool(call.name, batch.context));
@@ -138,7 +140,7 @@ async function askBefore({ call }: PlacedCall, args: unknown, batch: Batch): Pro
 	try {
 		const asked = (async () => beforeToolCall(question, batch.signal))();
 		const answer = await settleOrAbandon(asked, batch.signal, batch.grace);
-		if (answer === abandoned || batch.signal.aborted) return fail("The call was not run: the request was aborted.");
+		if (answer === abandoned || batch.signal.aborted) return fail(abortedBefore);
 		if (!answer?.block) return undefined;
 		return fail(answer.reason ?? `The call of ${call.name} was blocked.`, answer.terminate);
 	} catch (error) {
@@ -147,7 +149,7 @@ async function askBefore({ call }: PlacedCall, args: unknown, batch: Batch): Pro
 }
 
 async function runCall(placed: PlacedCall, ready: ReadyCall, batch: Batch): Promise<Outcome> {
-	if (batch.signal.aborted) return fail("The call was not run: the request was aborted.");
+	if (batch.signal.aborted) return fail(abortedBefore);
 	const started = batch.grace.clock.now();
 	const { result, isError } = await execute(placed, ready, batch);
 	const durationMs = Math.round(batch.grace.clock.now() - started);

@@ -1,4 +1,4 @@
-/** How many single letters must be added, dropped, changed or swapped with their neighbour to get from one text to the other. */
+/** How many letters must be added, dropped, changed or swapped with their neighbour to turn one text into the other. */
 export function editDistance(from: string, to: string): number {
 	let older: number[] = [];
 	let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

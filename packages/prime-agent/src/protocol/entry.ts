@@ -36,17 +36,20 @@ export interface EntryBase {
 	readonly timestamp: string;
 }
 
+/** One message of the conversation: what a person said, a reply of the model or the result of a call. */
 export interface MessageEntry extends EntryBase {
 	readonly type: "message";
 	readonly message: AgentMessage;
 }
 
+/** The model that replies from here on; the newest on the branch counts when a session goes on. */
 export interface ModelChangeEntry extends EntryBase {
 	readonly type: "model_change";
 	readonly provider: string;
 	readonly modelId: string;
 }
 
+/** How hard the model thinks from here on, from `off` to `max`. */
 export interface ThinkingLevelChangeEntry extends EntryBase {
 	readonly type: "thinking_level_change";
 	readonly thinkingLevel: string;

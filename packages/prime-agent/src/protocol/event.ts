@@ -32,7 +32,7 @@ export type SessionEvent =
 	| { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
 	| FeatureEvent;
 
-/** An event of a feature under its specified name, for example `goal_update`; JSON lines carry `{ type: name, ...data }`. */
+/** An event of a feature under its specified name, as `goal_update`; JSON lines carry `{ type: name, ...data }`. */
 export interface FeatureEvent {
 	readonly type: "feature_event";
 	readonly name: string;

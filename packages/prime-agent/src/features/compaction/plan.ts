@@ -23,7 +23,7 @@ export interface CompactionPlan {
 
 /** A turn of more than this share of what fits is too large to stay. */
 const LARGEST_TURN = 0.5;
-/** Share of a conversation that may stay, however small it is guessed to be: guesses are wrong, and whoever asks wants less. */
+/** Share of a conversation that may stay, however small it is thought to be: sizes are guesses, and who asks wants less. */
 const LARGEST_REST = 0.4;
 
 /** Plans a compaction of the current branch; undefined when there is nothing to summarise. */

@@ -112,6 +112,20 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(log.keys()).toEqual(["Up", "Enter"]);
 	});
 
+	it("waits until a slow wall shows the move instead of pressing again", async () => {
+		const args = [
+			"--style",
+			"claude",
+			"--wall",
+			"Do you trust the files in this folder?",
+			"--wall-no",
+			"--wall-lag",
+			"400",
+		];
+		const { log } = await launchFake(server, args, { acceptWalls: true });
+		expect(log.keys()).toEqual(["Up", "Enter"]);
+	});
+
 	it("does not move the cursor of a wall that already stands on the wanted answer", async () => {
 		const args = ["--style", "claude", "--wall", "Do you trust the files in this folder?"];
 		const { log } = await launchFake(server, args, { acceptWalls: true });

@@ -14,25 +14,42 @@ export function findWall(cli: AgentCli | undefined, rows: readonly string[]): Wa
 }
 
 /**
- * Answers a wall with its accepting label: moves the cursor there, reads the screen again and presses Enter only while
- * the cursor stands on that row. Throws `PaneError` when the label or the cursor is not found.
+ * Answers a wall with its accepting label: moves the cursor there, waits until the screen shows each move, and presses
+ * Enter only when the cursor rests on that row. Throws `PaneError` when the label or the cursor is not found.
  */
 export async function answerWall(drive: Drive, io: PaneIO, wall: Wall): Promise<void> {
 	for (let move = 0; move < MOVES; move++) {
-		const rows = lastRows((await io.frame()).rows);
-		if (!wall.question.test(rows.join("\n"))) return;
-		const cursor = rows.findIndex((row) => startsWithCursor(row, wall));
-		const wanted = rows.findIndex((row) => wall.accept.test(labelOf(row, wall)));
-		if (wanted < 0 || cursor < 0) break;
-		if (cursor === wanted) {
+		const menu = await readMenu(io, wall);
+		if (menu === undefined) return;
+		if (menu.cursor < 0 || menu.wanted < 0) break;
+		if (menu.cursor === menu.wanted) {
+			// A move that is drawn late would put another row under the Enter.
+			await rest(drive, drive.timings.settle);
+			const again = await readMenu(io, wall);
+			if (again?.cursor !== menu.cursor || again.wanted !== menu.wanted) continue;
 			await io.press("Enter");
 			await waitForChange(drive, io, wall);
 			return;
 		}
-		await io.press(cursor < wanted ? "Down" : "Up");
-		await rest(drive, drive.timings.look);
+		await io.press(menu.cursor < menu.wanted ? "Down" : "Up");
+		const moved = await poll(drive, drive.timings.echo, drive.timings.look, async () => {
+			const now = await readMenu(io, wall);
+			return now === undefined || now.cursor !== menu.cursor ? true : undefined;
+		});
+		// Another press would be a blind one: the first may only be slow.
+		if (!moved) break;
 	}
 	throw new PaneError("blocked", `${io.id}: the ${wall.name} question could not be answered; attach and answer it`);
+}
+
+/** Rows of the cursor and of the wanted label, -1 for one that is not there; undefined when the question is gone. */
+async function readMenu(io: PaneIO, wall: Wall): Promise<{ cursor: number; wanted: number } | undefined> {
+	const rows = lastRows((await io.frame()).rows);
+	if (!wall.question.test(rows.join("\n"))) return undefined;
+	return {
+		cursor: rows.findIndex((row) => startsWithCursor(row, wall)),
+		wanted: rows.findIndex((row) => wall.accept.test(labelOf(row, wall))),
+	};
 }
 
 async function waitForChange(drive: Drive, io: PaneIO, wall: Wall): Promise<void> {

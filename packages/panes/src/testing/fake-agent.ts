@@ -76,8 +76,10 @@ class FakeAgent {
 	}
 
 	#receive(data: string): void {
+		const isWall = this.#wallAt !== undefined;
 		for (const key of data.match(KEYS) ?? []) this.#take(key);
-		this.#draw();
+		if (isWall && this.#options.wallLag > 0) setTimeout(() => this.#draw(), this.#options.wallLag);
+		else this.#draw();
 	}
 
 	#take(key: string): void {
@@ -97,8 +99,7 @@ class FakeAgent {
 
 	#answerWall(key: string): void {
 		this.#log({ type: "key", key: nameKey(key) });
-		if (nameKey(key) === "Down") this.#wallAt = 1;
-		if (nameKey(key) === "Up") this.#wallAt = 0;
+		if (nameKey(key) === "Down" || nameKey(key) === "Up") this.#wallAt = this.#wallAt === 0 ? 1 : 0;
 		if (key !== "\r" || this.#options.login) return;
 		if (this.#wallAt === 1) process.exit(1);
 		this.#wallAt = undefined;

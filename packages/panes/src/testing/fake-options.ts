@@ -13,6 +13,8 @@ export interface FakeOptions {
 	readonly wall: string | undefined;
 	/** Whether the wall's cursor starts on No. */
 	readonly wallNo: boolean;
+	/** The wall's cursor is drawn this much later than it moves, and it wraps around. */
+	readonly wallLag: number;
 	/** A wall that never opens. */
 	readonly login: boolean;
 	readonly border: boolean;
@@ -52,7 +54,16 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 		args: [...args],
 		allowPositionals: true,
 		options: {
-			...{ style: text, boot: text, blank: text, animate: text, wall: text, "wall-no": flag, login: flag },
+			...{
+				style: text,
+				boot: text,
+				blank: text,
+				animate: text,
+				wall: text,
+				"wall-no": flag,
+				"wall-lag": text,
+				login: flag,
+			},
 			...{ border: flag, turn: text, "turn-forever": flag, "ignore-enter": text, "ignore-tab": flag, printed: flag },
 			...{ "no-echo": flag, chip: text, "kill-line": flag, rollout: text, hooks: flag, ask: flag, result: text },
 			...{ "result-after": text, die: text, prelude: text, wedge: text, "wedge-once": flag, log: text },
@@ -67,6 +78,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 		animate: number(values.animate, 0),
 		wall: values.wall,
 		wallNo: values["wall-no"] ?? false,
+		wallLag: number(values["wall-lag"], 0),
 		login: values.login ?? false,
 		border: values.border ?? false,
 		turn: values["turn-forever"] ? Number.POSITIVE_INFINITY : number(values.turn, 0),

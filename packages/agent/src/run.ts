@@ -52,12 +52,11 @@ export async function runAgent(request: RunRequest): Promise<number> {
 	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;
 	const renderer = new Renderer({ stdout: (text) => process.stdout.write(clean(text)), stderr: writeError });
 	const stop = new AbortController();
+	// However the process ends, nothing that it started goes on.
+	process.once("exit", () => environment.killAll());
 	onInterrupt(
 		() => stop.abort(),
-		() => {
-			environment.killAll();
-			process.exit(1);
-		},
+		() => process.exit(1),
 	);
 	let isPipeBroken = false;
 	for (const stream of [process.stdout, process.stderr]) {

@@ -3,40 +3,11 @@ import { isJsonObject } from "../lib/json.ts";
 import { resolveConfigValue } from "../platform/config-value.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, homeFolder } from "../platform/paths.ts";
+import { type Key, type KeyQuery, type KeyStatus, RENEW_CREDENTIALS } from "../protocol/credential.ts";
 import type { AuthPort, AuthSourceToken } from "../session/ports.ts";
 import { findAmbient } from "./ambient.ts";
 import { type AuthFile, readAuthFile, type StoredCredential } from "./auth-file.ts";
 import { createToken, RefusedTokens } from "./refused.ts";
-
-/** What is known about a provider when its key is looked for. */
-export interface KeyQuery {
-	readonly provider: string;
-	/** Other names under which the key may be stored. */
-	readonly aliases?: readonly string[];
-	/** Environment variables that may hold the key, first one first. */
-	readonly variables: readonly string[];
-	readonly ambient?: "aws" | "vertex";
-	/** Environment, then Prime's command line, then the stored key. */
-	readonly primeOrder?: boolean;
-	/** Key of `models.json`, as configured: text, name of a variable, or `!command`. */
-	readonly fallback?: string;
-	/** The provider answers without a key. */
-	readonly keyless?: boolean;
-}
-
-/** Where a key comes from. `label` names the variable or file and is safe to show. */
-export interface KeyStatus {
-	readonly source: "runtime" | "stored" | "environment" | "prime_cli" | "fallback" | "keyless" | "stale";
-	readonly label: string;
-}
-
-/** A usable credential: a key, or none where the cloud's tools or nothing at all are asked for. */
-export interface Key {
-	readonly apiKey: string | undefined;
-	/** Settings that are stored beside the key, for example account ids. */
-	readonly env: Readonly<Record<string, string>>;
-	readonly status: KeyStatus;
-}
 
 /** Where credentials are looked for. */
 interface CredentialsOptions {
@@ -132,7 +103,7 @@ export class Credentials implements AuthPort {
 		if (!stale) return undefined;
 		const what = stale.isLogin ? "stored login" : "key";
 		const why = stale.status.source === "stale" ? "has expired" : "was refused and is not sent again";
-		throw new Error(`The ${what} for ${provider} ${why}. Run /login to update credentials.`);
+		throw new Error(`The ${what} for ${provider} ${why}. ${RENEW_CREDENTIALS}`);
 	}
 
 	/**

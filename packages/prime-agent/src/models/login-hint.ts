@@ -1,7 +1,6 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
-
-const HINT = "Run /login to update credentials.";
+import { RENEW_CREDENTIALS } from "../protocol/credential.ts";
 
 const REFUSALS =
 	/\b(?:401|403)\b|unauthori[sz]ed|forbidden|invalid api key|incorrect api key|authentication failed|(?:expired|invalid) token|token (?:is |has )?(?:expired|invalid)|access denied|permission denied/i;
@@ -23,7 +22,7 @@ async function forward(from: AssistantMessageEventStream, to: AssistantMessageEv
 function hint(message: AssistantMessage): AssistantMessage {
 	if (message.stopReason !== "error" || !isRefusal(message)) return message;
 	const text = message.errorMessage ?? "The provider refused the credentials.";
-	return text.includes("/login") ? message : { ...message, errorMessage: `${text}\n\n${HINT}` };
+	return text.includes("/login") ? message : { ...message, errorMessage: `${text}\n\n${RENEW_CREDENTIALS}` };
 }
 
 /** The kind of the failure decides where it is known; texts are read only without one. */

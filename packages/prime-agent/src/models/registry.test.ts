@@ -2,14 +2,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
-import type { KeyChain, KeyQuery } from "./keys.ts";
+import type { KeyChain } from "./keys.ts";
 import { BUILTIN_PROVIDERS } from "./providers.ts";
 import { ModelRegistry } from "./registry.ts";
 import { selectModel } from "./selection.ts";
 
 /** Has a key for the providers named, and for those that need none. */
 function keysFor(...providers: string[]): KeyChain {
-	const status = async ({ provider, keyless, fallback }: KeyQuery) => {
+	const status: KeyChain["status"] = async ({ provider, keyless, fallback }) => {
 		if (providers.includes(provider)) return { source: "environment", label: "TEST" };
 		if (fallback) return { source: "fallback", label: "models.json" };
 		return keyless ? { source: "keyless", label: "no key" } : undefined;

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Api, Model } from "@earendil-works/pi-ai";
 import type { Environment } from "../platform/paths.ts";
+import type { Key, KeyQuery, KeyStatus } from "../protocol/credential.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Key, KeyChain, KeyQuery, KeyStatus } from "./keys.ts";
+import type { KeyChain } from "./keys.ts";
 import {
 	completeModel,
 	type ModelSettings,

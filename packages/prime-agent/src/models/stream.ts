@@ -9,8 +9,8 @@ import type {
 } from "@earendil-works/pi-ai";
 import { resolveConfigValue } from "../platform/config-value.ts";
 import type { Environment } from "../platform/paths.ts";
+import type { Key } from "../protocol/credential.ts";
 import { loadApi } from "./apis.ts";
-import type { Key } from "./keys.ts";
 import { addLoginHint } from "./login-hint.ts";
 import { findBuiltin } from "./providers.ts";
 import type { ModelRegistry } from "./registry.ts";

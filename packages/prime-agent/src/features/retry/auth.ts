@@ -1,9 +1,8 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import type { ProviderFailure } from "@prime-agent/loop";
+import { RENEW_CREDENTIALS } from "../../protocol/credential.ts";
 import type { FeatureHost } from "../../session/host.ts";
 import { AUTH, type AuthSourceToken } from "../../session/ports.ts";
-
-const GUIDANCE = "Run /login to update credentials.";
 
 /** Whether the provider refused the credential that it was given; a missing one is another matter. */
 export function isRefusedCredential({ kind, status }: ProviderFailure): boolean {
@@ -47,7 +46,7 @@ export class RefusedCredentials {
 			await port.markStale(provider, sourceTokens);
 			this.#host.emit("auth_stale", { provider, sourceTokens });
 		}
-		if (refused.length > 0 && !errorMessage.includes("/login")) this.#host.notify("warning", GUIDANCE);
+		if (refused.length > 0 && !errorMessage.includes("/login")) this.#host.notify("warning", RENEW_CREDENTIALS);
 	}
 }
 

@@ -30,7 +30,7 @@ export const codex: AgentCli = {
 		{
 			name: "folder trust",
 			question: /Trust this folder\?|Do you trust the contents|allow Codex to work in this folder/i,
-			accept: /^(?:\d+\. )?(?:Trust|Yes)\b/,
+			accept: /^\d+\. (?:Trust|Yes)\b/,
 			cursor: /[›>]/,
 		},
 		{

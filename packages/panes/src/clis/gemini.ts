@@ -31,7 +31,7 @@ export const gemini: AgentCli = {
 		{
 			name: "folder trust",
 			question: /Do you trust (?:the files in )?this folder\?/i,
-			accept: /^(?:\d+\. )?Trust\b/,
+			accept: /^\d+\. Trust\b/,
 			cursor: /●/,
 		},
 	],

@@ -19,7 +19,7 @@ export const kimi: AgentCli = {
 	record: kimiRecord,
 	keys: { interrupt: ["Escape"] },
 	literal: {},
-	walls: [{ name: "folder trust", question: /Trust this folder\?/, accept: /^Trust this folder/, cursor: /❯/ }],
+	walls: [{ name: "folder trust", question: /Trust this folder\?/, accept: /^Trust this folder$/, cursor: /❯/ }],
 	quirks: [
 		"A prompt typed into its trust wall accepts the trust; the answer is remembered per folder.",
 		"The input box has vertical rules at both sides.",

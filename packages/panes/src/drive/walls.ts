@@ -42,9 +42,16 @@ export async function answerWall(drive: Drive, io: PaneIO, wall: Wall): Promise<
 	throw new PaneError("blocked", `${io.id}: the ${wall.name} question could not be answered; attach and answer it`);
 }
 
-/** Rows of the cursor and of the wanted label, -1 for one that is not there; undefined when the question is gone. */
-async function readMenu(io: PaneIO, wall: Wall): Promise<{ cursor: number; wanted: number } | undefined> {
-	const rows = lastRows((await io.frame()).rows);
+async function readMenu(io: PaneIO, wall: Wall): Promise<ReturnType<typeof locateAnswer>> {
+	return locateAnswer((await io.frame()).rows, wall);
+}
+
+/**
+ * Where a wall's cursor and its accepting label stand among the last rows of a screen, -1 for one that is not there;
+ * undefined when the question is not on the screen.
+ */
+export function locateAnswer(screen: readonly string[], wall: Wall): { cursor: number; wanted: number } | undefined {
+	const rows = lastRows(screen);
 	if (!wall.question.test(rows.join("\n"))) return undefined;
 	return {
 		cursor: rows.findIndex((row) => startsWithCursor(row, wall)),

@@ -43,50 +43,77 @@ function onInterrupt(first: () => void, second: () => void): void {
 	}
 }
 
-/** Runs one task to its end and answers the exit code. */
-export async function runAgent(request: RunRequest): Promise<number> {
-	const access = openAccessOrExplain(request);
-	if (!access) return 1;
-	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
-	const writeError = (text: string) => process.stderr.write(text);
-	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;
-	const renderer = new Renderer({ stdout: (text) => process.stdout.write(clean(text)), stderr: writeError });
+/** Why a run stops before its end. */
+interface Stop {
+	signal: AbortSignal;
+	/** Whoever read our output has gone. */
+	readonly isUnread: boolean;
+}
+
+/** Sees to it that signals and broken outputs stop the run and that nothing it started goes on. */
+function watchStops(environment: LocalEnvironment): Stop {
 	const stop = new AbortController();
-	// However the process ends, nothing that it started goes on.
+	let isUnread = false;
+	// However the process ends, also by a fault.
 	process.once("exit", () => environment.killAll());
 	onInterrupt(
 		() => stop.abort(),
 		() => process.exit(1),
 	);
-	let isPipeBroken = false;
 	for (const stream of [process.stdout, process.stderr]) {
-		// Whoever read our output has gone: there is nobody left to work for.
 		stream.on("error", () => {
-			isPipeBroken = true;
+			isUnread = true;
 			stop.abort();
 		});
 	}
-	// Also ends what the opening of the session runs, such as a Git command on a slow disk.
+	// Also ends what the opening of a session runs, such as a Git command on a slow disk.
 	stop.signal.addEventListener("abort", () => void environment.cleanup());
-	const isInteractive = process.stdin.isTTY === true && !request.autoApprove;
-	const reader = isInteractive ? new LineReader(process.stdin, discardTypedAhead) : undefined;
+	return {
+		signal: stop.signal,
+		get isUnread() {
+			return isUnread;
+		},
+	};
+}
+
+const writeError = (text: string) => process.stderr.write(text);
+
+function createGate({ permissions, autoApprove }: RunRequest): PermissionGate {
+	const isInteractive = process.stdin.isTTY === true && !autoApprove;
+	if (!isInteractive) return new PermissionGate(permissions);
+	return new PermissionGate(permissions, createApproval(new LineReader(process.stdin, discardTypedAhead), writeError));
+}
+
+function createStream({ debug }: RunRequest) {
+	return guardStream({
+		streamFn: streamByApi,
+		firstByteMs: silenceMs,
+		idleMs: silenceMs,
+		// A model may end without a word after its last tool.
+		allowEmptyReply: true,
+		...(debug ? { debug: createDebugSink(writeError) } : {}),
+	});
+}
+
+/** Runs one task to its end and answers the exit code. */
+export async function runAgent(request: RunRequest): Promise<number> {
+	const access = openAccessOrExplain(request);
+	if (!access) return 1;
+	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
+	const stop = watchStops(environment);
+	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;
+	const renderer = new Renderer({ stdout: (text) => process.stdout.write(clean(text)), stderr: writeError });
 	const session = await CodingSession.open({
 		profile: findProfile(request.provider),
 		access,
 		environment,
-		streamFn: guardStream({
-			streamFn: streamByApi,
-			firstByteMs: silenceMs,
-			idleMs: silenceMs,
-			allowEmptyReply: true,
-			...(request.debug ? { debug: createDebugSink(writeError) } : {}),
-		}),
-		gate: new PermissionGate(request.permissions, reader && createApproval(reader, writeError)),
+		streamFn: createStream(request),
+		gate: createGate(request),
 		listener: (event) => renderer.show(event),
 	});
 	const end = await submitUntil(stop.signal, session, request.prompt);
 	await session.close();
-	if (isPipeBroken) return 1;
+	if (stop.isUnread) return 1;
 	renderer.showEnd(end);
 	renderer.showSummary(session.usage);
 	return end.reason === "stop" ? 0 : 1;

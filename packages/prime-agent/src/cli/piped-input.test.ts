@@ -51,3 +51,10 @@ it("stops to wait when it is aborted", async () => {
 it("takes a closed descriptor for no input", () => {
 	expect(isPiped(9_999)).toBe(false);
 });
+
+it("refuses input that does not end before it fills the memory", async () => {
+	const stream = new PassThrough();
+	const text = readPiped(stream, () => undefined, never);
+	for (let mb = 0; mb <= 32; mb++) stream.write(Buffer.alloc(1024 * 1024));
+	await expect(text).rejects.toThrow("The piped input is larger than 32 MB.");
+});

@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import { MOST_BYTES, tooLarge } from "./prompt-file.ts";
 
 /** How long a silent pipe is waited for before a person is told, in milliseconds. */
 const SILENCE_MS = 3_000;
@@ -14,7 +15,7 @@ export function isPiped(descriptor: number): boolean {
 	}
 }
 
-/** Reads a stream to its end as UTF-8. Calls `onSilence` once if nothing comes for 3 s; rejects when `signal` aborts. */
+/** Reads a stream to its end as UTF-8, at most `MOST_BYTES`. Calls `onSilence` once if nothing comes for 3 s; rejects when `signal` aborts. */
 export async function readPiped(
 	stream: NodeJS.ReadableStream,
 	onSilence: () => void,
@@ -22,6 +23,7 @@ export async function readPiped(
 	silenceMs = SILENCE_MS,
 ): Promise<string> {
 	const chunks: Buffer[] = [];
+	let size = 0;
 	let isSilent = true;
 	// After a busy time the timer comes before what has long arrived; that gets its turn first.
 	const timer = setTimeout(() => setImmediate(() => isSilent && onSilence()), silenceMs);
@@ -32,7 +34,10 @@ export async function readPiped(
 			if (signal.aborted) stop();
 			stream.on("data", (chunk: Buffer | string) => {
 				isSilent = false;
-				chunks.push(Buffer.from(chunk));
+				const bytes = Buffer.from(chunk);
+				chunks.push(bytes);
+				size += bytes.length;
+				if (size > MOST_BYTES) reject(tooLarge("The piped input"));
 			});
 			stream.on("end", fulfil);
 			stream.on("error", reject);

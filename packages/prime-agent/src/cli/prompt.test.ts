@@ -4,12 +4,14 @@ import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
 import { buildPrompt } from "./prompt.ts";
 
+const never = new AbortController().signal;
+
 async function setUp(files: Record<string, string | Buffer> = {}) {
 	const home = await tempHome();
 	onTestFinished(() => home.dispose());
 	for (const [name, content] of Object.entries(files)) await writeFile(join(home.path, name), content);
 	const build = (parts: Partial<Parameters<typeof buildPrompt>[0]>) =>
-		buildPrompt({ piped: "", files: [], words: "", cwd: home.path, ...parts });
+		buildPrompt({ piped: "", files: [], words: "", cwd: home.path, signal: never, ...parts });
 	return { cwd: home.path, build };
 }
 

@@ -1,19 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { HeadlessPrompt } from "../modes/headless.ts";
 import { UsageError } from "./errors.ts";
+import { readPromptBytes } from "./prompt-file.ts";
 
-/** An image as models take it; `data` is base64. */
-export interface PromptImage {
-	readonly type: "image";
-	readonly data: string;
-	readonly mimeType: string;
-}
-
-/** What is said to the model. */
-export interface Prompt {
-	readonly text: string;
-	readonly images: readonly PromptImage[];
-}
+type Image = HeadlessPrompt["images"][number];
 
 /**
  * Puts a prompt together: what was piped in, then the files in their order, then the words.
@@ -25,13 +15,15 @@ export async function buildPrompt(parts: {
 	readonly words: string;
 	/** Relative paths count from here. */
 	readonly cwd: string;
-}): Promise<Prompt> {
+	/** Calls the reading of files off. */
+	readonly signal: AbortSignal;
+}): Promise<HeadlessPrompt> {
 	const blocks: string[] = [];
-	const images: PromptImage[] = [];
+	const images: Image[] = [];
 	if (parts.piped.trim() !== "") blocks.push(`<stdin>\n${parts.piped.trimEnd()}\n</stdin>`);
 	for (const file of parts.files) {
 		const path = resolve(parts.cwd, file);
-		const content = await readPromptFile(path);
+		const content = await readPromptFile(path, parts.signal);
 		if (typeof content === "string") blocks.push(`<file name="${path}">\n${content.trimEnd()}\n</file>`);
 		else {
 			blocks.push(`<file name="${path}">(image)</file>`);
@@ -45,13 +37,12 @@ export async function buildPrompt(parts: {
 	return { text: blocks.join("\n\n"), images };
 }
 
-async function readPromptFile(path: string): Promise<string | PromptImage> {
+async function readPromptFile(path: string, signal: AbortSignal): Promise<string | Image> {
 	let bytes: Buffer;
 	try {
-		if ((await stat(path)).isDirectory()) throw new UsageError(`@${path} is a folder. Name a file.`);
-		bytes = await readFile(path);
+		bytes = await readPromptBytes(path, signal);
 	} catch (error) {
-		if (error instanceof UsageError) throw error;
+		if (error instanceof UsageError || signal.aborted) throw error;
 		const code = (error as NodeJS.ErrnoException).code;
 		const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? String(error)})`;
 		throw new UsageError(`The file @${path} ${why}. Text that begins with @ can follow after --.`, { cause: error });

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { connectInProcess } from "../connection/in-process.ts";
 import { errorText } from "../lib/text.ts";
+import type { HeadlessPrompt } from "../modes/headless.ts";
 import { runJson } from "../modes/json/json-mode.ts";
 import { runPrint } from "../modes/print/print-mode.ts";
 import { agentFolder, expandHome } from "../platform/paths.ts";
@@ -16,7 +17,7 @@ import { type Host, hasLostReader, say } from "./host.ts";
 import type { RunRequest } from "./intent.ts";
 import { readPiped } from "./piped-input.ts";
 import type { SessionRequest } from "./program.ts";
-import { buildPrompt, type Prompt } from "./prompt.ts";
+import { buildPrompt } from "./prompt.ts";
 
 /** Runs a prompt to its end and prints what came of it; resolves with the exit code. */
 export async function runPromptCommand(request: RunRequest, host: Host): Promise<number> {
@@ -51,7 +52,7 @@ export async function checkSession(request: RunRequest, host: Host): Promise<voi
 function runMode(
 	request: RunRequest,
 	connection: ReturnType<typeof connectInProcess>,
-	prompt: Prompt,
+	prompt: HeadlessPrompt,
 	host: Host,
 ): Promise<string | undefined> {
 	if (request.mode === "json") {
@@ -66,10 +67,10 @@ function runMode(
 	return runPrint(connection, prompt, print, host.signal);
 }
 
-async function readPrompt(request: RunRequest, host: Host): Promise<Prompt> {
+async function readPrompt(request: RunRequest, host: Host): Promise<HeadlessPrompt> {
 	const onSilence = () => say(host, "Waiting for the end of the piped input. If none is meant, add </dev/null.");
 	const piped = host.isPiped ? await readPiped(host.stdin, onSilence, host.signal) : "";
-	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd });
+	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd, signal: host.signal });
 }
 
 async function openSession(request: RunRequest, host: Host): Promise<SessionPort> {

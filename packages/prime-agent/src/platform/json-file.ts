@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { errorText } from "../lib/text.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** A JSON file: its value, or that there is none, or why it could not be read. */
 export type JsonFile =
@@ -13,11 +14,11 @@ export type JsonFile =
 export function readJsonFile(path: string): JsonFile {
 	let text: string;
 	try {
-		text = readFileSync(path, "utf8");
+		text = readTextFile(path);
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code;
 		if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
-		return { kind: "broken", reason: `it cannot be read (${code ?? String(error)})` };
+		return { kind: "broken", reason: code === undefined ? errorText(error) : `it cannot be read (${code})` };
 	}
 	try {
 		return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) };

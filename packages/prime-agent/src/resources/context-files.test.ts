@@ -43,7 +43,7 @@ it("reports a file that cannot be read and goes on", async () => {
 	await mkdir(join(cwd, "AGENTS.md"));
 	const { files, warnings } = findContextFiles(agent, cwd);
 	expect(files.map(({ text }) => text)).toEqual(["2"]);
-	expect(warnings).toEqual([expect.stringMatching(/sub\/AGENTS\.md is not used: EISDIR/)]);
+	expect(warnings).toEqual([expect.stringMatching(/sub\/AGENTS\.md is not used: it is a folder/)]);
 });
 
 it("replaces the system prompt by the project's file rather than the user's, and adds both additions", async () => {

@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errorText } from "../lib/text.ts";
+import { readTextFile } from "../platform/text-file.ts";
 
 /** A file of instructions, as text, and where it lies. */
 export interface TextFile {
@@ -60,7 +61,7 @@ function readOnce(path: string, seen: Set<string>, warnings: string[]): TextFile
 	try {
 		const real = realpathSync(path);
 		if (seen.has(real)) return "skipped";
-		const text = readFileSync(real, "utf8");
+		const text = readTextFile(real);
 		seen.add(real);
 		return { path, text };
 	} catch (error) {

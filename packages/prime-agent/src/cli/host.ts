@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { write } from "../modes/output.ts";
 import { cleanForTerminal } from "../modes/terminal-text.ts";
 import type { Environment } from "../platform/paths.ts";
 import type { Program } from "./program.ts";
@@ -32,7 +33,5 @@ export function say(host: Host, line: string): void {
 
 /** Writes to stdout; resolves when the text is out or its reader is gone. */
 export function print(host: Host, text: string): Promise<void> {
-	return new Promise((fulfil) => {
-		host.stdout.write(host.stdout.isTTY ? cleanForTerminal(text) : text, () => fulfil());
-	});
+	return write(host.stdout, host.stdout.isTTY ? cleanForTerminal(text) : text);
 }

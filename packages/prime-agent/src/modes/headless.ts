@@ -6,6 +6,7 @@ import { abortRun, sendPrompt } from "../protocol/session-operations.ts";
 /** What a run without a person at the screen is given. */
 export interface HeadlessPrompt {
 	readonly text: string;
+	/** As models take them; `data` is base64. */
 	readonly images: readonly { readonly type: "image"; readonly data: string; readonly mimeType: string }[];
 }
 
@@ -18,9 +19,6 @@ export interface HeadlessOutcome {
 	/** Why the run counts as failed, in words for people; undefined for success. */
 	readonly failure: string | undefined;
 }
-
-/** The stream that a mode writes to. */
-export type Output = NodeJS.WritableStream;
 
 /**
  * Sends a prompt and waits until the run that it starts is over. Every event passes `onEvent`. When `signal` aborts,

@@ -1,6 +1,7 @@
 import type { Connection } from "../../connection/connection.ts";
 import type { SessionEvent } from "../../protocol/event.ts";
-import { type HeadlessPrompt, type Output, runHeadless } from "../headless.ts";
+import { type HeadlessPrompt, runHeadless } from "../headless.ts";
+import { type Output, write } from "../output.ts";
 import { toLine } from "./lines.ts";
 
 /**
@@ -14,12 +15,12 @@ export async function runJson(
 	signal: AbortSignal,
 ): Promise<string | undefined> {
 	const { type, version, id, timestamp, cwd, rlmDepth } = connection.header;
-	let flushed = write(output, { type, version, id, timestamp, cwd, rlmDepth });
+	let flushed = writeLine(output, { type, version, id, timestamp, cwd, rlmDepth });
 	const waiting = new WaitingTexts();
 	const onEvent = (event: SessionEvent) => {
 		if (event.type === "session_action_update" && !waiting.hasChanged(event)) return;
 		const line = toLine(event);
-		if (line) flushed = write(output, line);
+		if (line) flushed = writeLine(output, line);
 	};
 	const { said, failure } = await runHeadless(connection, prompt, onEvent, signal);
 	if (said !== undefined) onEvent({ type: "notice", level: "info", text: said });
@@ -39,10 +40,6 @@ class WaitingTexts {
 	}
 }
 
-/** Writes one whole line; resolves when the stream has taken it, or has lost its reader. */
-function write(output: Output, value: object): Promise<void> {
-	const line = `${JSON.stringify(value)}\n`;
-	return new Promise((fulfil) => {
-		output.write(line, () => fulfil());
-	});
+function writeLine(output: Output, value: object): Promise<void> {
+	return write(output, `${JSON.stringify(value)}\n`);
 }

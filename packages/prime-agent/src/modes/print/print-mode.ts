@@ -1,6 +1,7 @@
 import type { Connection } from "../../connection/connection.ts";
 import type { SessionEvent } from "../../protocol/event.ts";
-import { type HeadlessPrompt, type Output, runHeadless } from "../headless.ts";
+import { type HeadlessPrompt, runHeadless } from "../headless.ts";
+import { type Output, write } from "../output.ts";
 import { cleanForTerminal, TerminalCleaner } from "../terminal-text.ts";
 import { describeEvent } from "./notes.ts";
 
@@ -66,11 +67,4 @@ class LiveText {
 		if (this.#isLineOpen) this.#output.write("\n");
 		this.#isLineOpen = false;
 	}
-}
-
-/** Resolves when the stream has taken the text, or has lost its reader. */
-function write(output: Output, text: string): Promise<void> {
-	return new Promise((fulfil) => {
-		output.write(text, () => fulfil());
-	});
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type ModelStep, reply, type ScriptedModel, scriptedModel, tempHome } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
@@ -51,6 +51,16 @@ const resultTexts = (model: ScriptedModel) =>
 		.at(-1)!
 		.context.messages.filter((message) => message.role === "toolResult")
 		.map((message) => (message.content[0] as { text: string }).text);
+
+/** The files that this process has open. */
+function openFiles(): string[] {
+	const folder = "/proc/self/fd";
+	return readdirSync(folder).flatMap((name) => {
+		const link = join(folder, name);
+		// The descriptor that listed the folder is gone by now.
+		return existsSync(link) ? [readlinkSync(link)] : [];
+	});
+}
 
 test("variables live across cells and prompts, a shell script and an exception reach the model", async () => {
 	await using home = await tempHome();
@@ -166,6 +176,26 @@ test("an unknown tool is an error that names the known ones and leaves nothing r
 	const opened = open(place, { kind: "new", dir: place.sessions }, [], { tools: ["nope"] });
 	await expect(opened).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("ipython") });
 });
+
+test.skipIf(!existsSync("/proc/self/fd"))(
+	"a saved session without a model is closed and can be opened again",
+	async () => {
+		await using home = await tempHome();
+		const place = placeIn(home);
+		const first = await open(place, { kind: "new", dir: place.sessions }, [reply({ text: "Hello." })]);
+		await say(first.session, "hi");
+		const file = first.session.file!;
+		await first.session.dispose();
+		const failing = open(place, { kind: "open", file }, [], {
+			chooseModel: () => Promise.reject(new Error("no model")),
+		});
+		await expect(failing).rejects.toThrow("no model");
+		expect(openFiles()).not.toContain(file);
+		const again = await open(place, { kind: "open", file }, []);
+		expect(openFiles()).toContain(file);
+		await again.session.dispose();
+	},
+);
 
 test("the system prompt has the base, project instructions and additions in order, and a replacement takes the base's place", async () => {
 	await using home = await tempHome();

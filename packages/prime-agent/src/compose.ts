@@ -101,6 +101,15 @@ function takeLease(agentDir: string, id: string): Lease {
 
 async function build(options: ComposeOptions, newId: string, held: Lease | undefined): Promise<SessionPort> {
 	const log = openLog(options, newId);
+	try {
+		return await buildOn(log, options, held);
+	} catch (error) {
+		log.close();
+		throw error;
+	}
+}
+
+async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | undefined): Promise<SessionPort> {
 	const last = lastChoices(log);
 	const model = await options.chooseModel(last.model);
 	const thinkingLevel = options.thinkingLevel ?? last.thinkingLevel ?? "medium";
@@ -131,13 +140,12 @@ async function build(options: ComposeOptions, newId: string, held: Lease | undef
 			release,
 			...(options.onFault ? { onFault: options.onFault } : {}),
 		});
-		if (options.session.kind === "new") lease = takeLease(options.agentDir, newId);
+		if (options.session.kind === "new") lease = takeLease(options.agentDir, log.header.id);
 		notify = (text) => session.emit({ type: "notice", level: "warning", text });
 		reportBroken(log, notify);
 		kernel.serve((type, payload, signal) => session.call(type, payload, "kernel", signal));
 		return session;
 	} catch (error) {
-		log.close();
 		await kernel.dispose();
 		throw error;
 	}

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { Bench, type Capability, type KernelCase } from "./testing/bench.ts";
+import { Bench, type Capability, findLack, type KernelCase } from "./testing/bench.ts";
 import { BRIDGE } from "./testing/bridge.ts";
 import { CELLS } from "./testing/cells.ts";
 import { COMMANDS } from "./testing/commands.ts";
@@ -11,10 +11,17 @@ import { OUTPUT } from "./testing/output.ts";
 interface Backend {
 	readonly name: "builtin" | "ipykernel";
 	readonly can: readonly Capability[];
+	/** Why its cases are left out, if they are. */
+	readonly lacks?: string | undefined;
 }
 
 const BACKENDS: readonly Backend[] = [
 	{ name: "builtin", can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"] },
+	{
+		name: "ipykernel",
+		can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"],
+		lacks: await findLack("ipykernel"),
+	},
 ];
 
 const AREAS: readonly [string, readonly KernelCase[]][] = [
@@ -29,7 +36,8 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 
 for (const backend of BACKENDS) {
 	for (const [area, cases] of AREAS) {
-		describe.concurrent(`${backend.name} kernel, ${area}`, () => {
+		const left = backend.lacks ? " (left out: no Python has ipykernel)" : "";
+		describe.skipIf(backend.lacks).concurrent(`${backend.name} kernel, ${area}${left}`, () => {
 			for (const { title, needs = [], run } of cases) {
 				it.skipIf(needs.some((need) => !backend.can.includes(need)))(title, async () => {
 					const bench = await Bench.create(backend.name);

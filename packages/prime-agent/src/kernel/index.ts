@@ -65,11 +65,16 @@ export function createKernel(options: KernelOptions): Kernel {
 const ADVICE =
 	"Install Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.";
 
+const IPYKERNEL_ADVICE =
+	"Install ipykernel 6 (Debian: apt-get install python3-ipykernel), name a Python that has it in PRIME_AGENT_KERNEL_PYTHON, " +
+	"or use the built-in kernel: PRIME_AGENT_KERNEL=builtin.";
+
 async function startKernel(options: KernelOptions, link: LinkOptions): Promise<KernelLink> {
 	const { settings = {}, limits } = options;
 	const backend = options.env.PRIME_AGENT_KERNEL || settings.backend || "auto";
-	if (backend !== "auto" && backend !== "builtin") {
-		throw new KernelUnavailable([], `The kernel back end "${backend}" is not there. Use "auto" or "builtin".`);
+	if (backend !== "auto" && backend !== "builtin" && backend !== "ipykernel") {
+		const known = '"auto", "ipykernel" or "builtin"';
+		throw new KernelUnavailable([], `The kernel back end "${backend}" is not there. Use ${known}.`);
 	}
 	if (!existsSync(options.cwd)) {
 		throw new KernelUnavailable([], `The folder ${options.cwd} is not there, so no kernel can start in it.`);
@@ -77,11 +82,19 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	const runtimeDir = options.runtimeDir ?? findRuntime();
 	const attempts: Attempt[] = [];
 	for (const candidate of listCandidates({ env: options.env, python: settings.python })) {
-		const launched = await launchBuiltin(candidate, { ...link, runtimeDir, limits });
+		const common = { ...link, runtimeDir, limits };
+		// an environment made for the kernel may have ipykernel; any Python of the machine is not asked for it
+		const wish = backend === "auto" && candidate.kind !== "installed" ? "prefer" : undefined;
+		let launched = await launchBuiltin(candidate, {
+			...common,
+			backend: backend === "ipykernel" ? "ipykernel" : wish,
+		});
+		if ("lacked" in launched && wish && !link.signal.aborted) launched = await launchBuiltin(candidate, common);
 		if ("link" in launched) return launched.link;
 		attempts.push({ python: candidate.python, lacked: launched.lacked });
 		link.signal.throwIfAborted();
 	}
+	if (backend === "ipykernel") throw new KernelUnavailable(attempts, IPYKERNEL_ADVICE);
 	throw new KernelUnavailable(attempts, attempts.length > 0 ? ADVICE : `No Python was found. ${ADVICE}`);
 }
 

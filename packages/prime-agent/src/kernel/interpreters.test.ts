@@ -74,8 +74,8 @@ describe("the search for an interpreter", () => {
 });
 
 describe("a kernel without a fit interpreter", () => {
-	async function complaint(env: Record<string, string>, backend?: "ipykernel"): Promise<string> {
-		const kernel = createKernel({ cwd: root, env: { HOME: root, ...env }, settings: { backend } });
+	async function complaint(env: Record<string, string>): Promise<string> {
+		const kernel = createKernel({ cwd: root, env: { HOME: root, ...env } });
 		kernel.prewarm();
 		const message = await kernel.execute("1").then(
 			() => "it ran",
@@ -123,7 +123,7 @@ describe("a kernel without a fit interpreter", () => {
 	});
 
 	it("says that a back end is not there", async () => {
-		expect(await complaint({}, "ipykernel")).toMatch(/"ipykernel" is not there/);
+		expect(await complaint({ PRIME_AGENT_KERNEL: "julia" })).toMatch(/"julia" is not there/);
 	});
 
 	it("says that its folder is not there", async () => {

@@ -2,6 +2,8 @@
 
 import os
 
+import zmq
+from ipykernel.iostream import IOPubThread
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
@@ -36,8 +38,14 @@ class KernelApp(IPKernelApp):
 
     def init_iopub(self, context):
         """Unlimited, so that a host that is busy for a while loses nothing; the output itself is bounded before."""
-        context.sndhwm = 0
-        super().init_iopub(context)
+        self.iopub_socket = context.socket(zmq.PUB)
+        self.iopub_socket.sndhwm = 0
+        self.iopub_socket.linger = 1000
+        self.iopub_port = self._bind_socket(self.iopub_socket, self.iopub_port)
+        # without the pipe for messages of child processes, which listens on the network
+        self.iopub_thread = IOPubThread(self.iopub_socket)
+        self.iopub_thread.start()
+        self.iopub_socket = self.iopub_thread.background_socket
 
     def init_io(self):
         """The streams are those of `rlm.streams`; only the hook that the kernel object touches is made."""

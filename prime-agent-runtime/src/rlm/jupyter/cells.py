@@ -3,9 +3,12 @@
 import asyncio
 import contextvars
 import os
+import re
 import sys
 
 from rlm import trace
+
+MISPLACED = re.compile(r"\n\s*(%%\w+)")
 
 
 class Cells:
@@ -80,6 +83,8 @@ class Cells:
             sys.stdout.write(pages)
         bundle = shell.take_value()
         error = result.error_before_exec or result.error_in_exec
+        if isinstance(error, SyntaxError) and MISPLACED.search(code):
+            raise SyntaxError("%s must be the first line of the cell" % MISPLACED.search(code)[1])
         if error is not None:
             raise error
         if not bundle:

@@ -14,6 +14,7 @@ from rlm.display import Displays
 from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
+from rlm.jupyter.fillers import Fillers
 from rlm.jupyter.spare import spared
 from rlm.loop import Loop
 from rlm.output import Output
@@ -69,13 +70,15 @@ class Kernel:
         neutralise(os.environ)
         # what ipykernel logs belongs to no cell
         sys.stderr = open(self.complaints, "w", buffering=1, closefd=False)
+        wire_fd = move_high(WIRE_FD)
+        fillers = Fillers()
         self.loop = Loop()
         folder = self.make_folder()
         with spared():
             app = self.make_app(folder)
         atexit.unregister(app.close)
-        self.attach(app, folder)
-        self.line = Wire(move_high(WIRE_FD), self.hang_up, self.hang_up)
+        self.attach(app, folder, fillers)
+        self.line = Wire(wire_fd, self.hang_up, self.hang_up)
         os.register_at_fork(after_in_child=self.cut_off)
         app.kernel.start()
         self.line.start()
@@ -90,7 +93,7 @@ class Kernel:
         app.initialize([])
         return app
 
-    def attach(self, app, folder):
+    def attach(self, app, folder, fillers):
         """Connects ipykernel with output, interrupts and requests."""
         from rlm import goal, host, magics
         from rlm.jupyter.cells import Cells
@@ -99,8 +102,8 @@ class Kernel:
         from rlm.shell import Shell
         from threading import RLock
 
-        wire = JupyterWire(app.session, app.iopub_thread)
         interrupts = Interrupts(self.raise_or_cancel)
+        wire = JupyterWire(app.session, app.iopub_thread, interrupts)
         self.output = Output(wire, RLock(), interrupts, *self.limits, self.note_folder)
         self.output.folder = folder
         capture = Capture(self.output)
@@ -120,9 +123,10 @@ class Kernel:
         self.namespace = shell.user_ns
         self.cells = Cells(shell, self.loop, wire, self.output, streams, displays, interrupts)
         self.interrupts = interrupts
-        app.kernel.attach(self.cells, bridge, self.hang_up)
+        app.kernel.attach(self.cells, bridge, self.hang_up, fillers)
         # a signal that another thread receives also wakes a loop that sleeps
         signal.set_wakeup_fd(self.loop.loop._csock.fileno(), warn_on_full_buffer=False)
+        wire.start(self.crash)
         capture.start(self.crash)
 
     def hello(self, app):

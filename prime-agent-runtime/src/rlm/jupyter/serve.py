@@ -18,8 +18,9 @@ class ServingKernel(IPythonKernel):
 
     shell_class = Shell
 
-    def attach(self, cells, bridge, hang_up):
-        """To be called before `start()`."""
+    def attach(self, cells, bridge, hang_up, fillers):
+        """To be called before `start()`; the host has connected when the first cell comes."""
+        self.fillers = fillers
         self.cells = cells
         self.bridge = bridge
         self.hang_up = hang_up
@@ -31,9 +32,15 @@ class ServingKernel(IPythonKernel):
     post_handler_hook = pre_handler_hook
 
     async def execute_request(self, stream, ident, parent):
+        if self.fillers is not None:
+            self.cells.wire.flush()
+            self.fillers.close()
+            self.fillers = None
         content = parent["content"]
         done = await self.cells.run(content["code"], content["cell"], parent)
         reply = {"status": "ok", "execution_count": self.execution_count, "user_expressions": {}, "payload": []}
+        # what was shown comes before the word that the kernel is idle
+        self.cells.wire.flush()
         error = done.get("error")
         if error:
             reply = {"status": "error", "execution_count": self.execution_count}

@@ -85,6 +85,10 @@ class Shell(ZMQInteractiveShell):
         self.display_formatter.formatters["text/plain"] = text
         self.configurables.append(self.display_formatter)
 
+    def set_parent(self, parent):
+        """Output finds its cell by itself."""
+        self.parent_header = parent
+
     def showtraceback(self, exc_tuple=None, *_args, running_compiled_code=False, **_options):
         """The cell's own error is in its result; any other is said here."""
         if not running_compiled_code:

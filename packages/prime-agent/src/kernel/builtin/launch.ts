@@ -10,7 +10,8 @@ import type { Candidate } from "../interpreters.ts";
 import { JsonLines } from "../lines.ts";
 import type { KernelLink, LinkOptions } from "../link.ts";
 import { BuiltinLink, type BuiltinProcess } from "./link.ts";
-import { type Message, PROTOCOL } from "./messages.ts";
+import { type Line, type Message, PROTOCOL } from "./messages.ts";
+import { WireLine } from "./wire.ts";
 
 /** A kernel that runs, or what the interpreter lacked. */
 export type Launched = { readonly link: KernelLink } | { readonly lacked: string };
@@ -25,6 +26,8 @@ export interface OutputLimits {
 export interface BuiltinOptions extends LinkOptions {
 	readonly runtimeDir: string;
 	readonly limits?: OutputLimits | undefined;
+	/** `prefer`: ipykernel where the interpreter has it; without one the built-in kernel. */
+	readonly backend?: "ipykernel" | "prefer" | undefined;
 	/** How long an interpreter may take to greet. */
 	readonly startMs?: number;
 }
@@ -44,7 +47,9 @@ export async function launchBuiltin(candidate: Candidate, options: BuiltinOption
 	const known = verdicts.get(key);
 	if (known !== undefined) return { lacked: known };
 	const launched = await start(candidate, options);
-	if ("lacked" in launched && !options.signal.aborted && launched.permanent) verdicts.set(key, launched.lacked);
+	// an ipykernel may be installed while this program runs
+	const isLasting = "lacked" in launched && launched.permanent && options.backend !== "ipykernel";
+	if (isLasting && !options.signal.aborted) verdicts.set(key, launched.lacked);
 	return launched;
 }
 
@@ -60,6 +65,7 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 	const { promise, resolve } = Promise.withResolvers<Started>();
 	const wire = child.stdio[3] as Duplex | undefined;
 	const report = child.stdio[4] as Duplex | undefined;
+	const over = new AbortController();
 	let complaint = "";
 	child.stderr?.setEncoding("utf8").on("data", (text: string) => {
 		complaint = (complaint + text).slice(-COMPLAINT_CHARS);
@@ -69,6 +75,7 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 	child.once("error", () => leave());
 	const fail = async (lacked: string, permanent: boolean) => {
 		// hanging up ends the guardian and its kernel; whatever else this started is killed
+		over.abort(new Error(lacked));
 		wire?.destroy();
 		report?.destroy();
 		const timer = setTimeout(() => signalGroup(child.pid ?? 0, "SIGKILL"), HANG_UP_MS);
@@ -82,15 +89,19 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 			return;
 		}
 		const info: KernelInfo = {
-			backend: "builtin",
+			backend: message.backend === "ipykernel" ? "ipykernel" : "builtin",
 			python: String(message.python),
 			version: String(message.version),
 			pid: Number(message.pid),
 		};
 		if (!wire || !report) return;
-		const running: BuiltinProcess = { guardian: child, wire, report, complaint: () => complaint.trim() };
 		wire.off("data", read);
-		resolve({ link: new BuiltinLink(running, info, options) });
+		const begin = (line: Line) => {
+			const running: BuiltinProcess = { guardian: child, line, report, complaint: () => complaint.trim() };
+			resolve({ link: new BuiltinLink(running, info, options) });
+		};
+		if (info.backend === "builtin") begin(new WireLine(wire));
+		else connect(message, over.signal).then(begin, (error) => fail(errorText(error), false));
 	};
 	const lines = new JsonLines(greet, (reason) => fail(`its kernel sent ${reason}`, false));
 	const read = (data: Buffer) => lines.push(data);
@@ -114,10 +125,19 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 	}
 }
 
+async function connect(hello: Message, signal: AbortSignal): Promise<Line> {
+	// loaded late: few kernels need it
+	const { connectKernel, readConnection } = await import("../ipykernel/line.ts");
+	const connection = readConnection(hello.connection);
+	if (!connection) throw new Error("its kernel did not say how it is reached");
+	return await connectKernel(connection, signal);
+}
+
 function spawnKernel(candidate: Candidate, options: BuiltinOptions): ChildProcess {
 	const { limits } = options;
 	const words = ["-X", "utf8", "-I", join(options.runtimeDir, "rlm", "__main__.py")];
 	if (candidate.kind === "installed") words.push("--no-venv");
+	if (options.backend) words.push(`--backend=${options.backend}`);
 	if (limits?.keep !== undefined) words.push(`--limit=${limits.keep}`);
 	if (limits?.spill !== undefined) words.push(`--spill=${limits.spill}`);
 	return spawn(candidate.python, words, {

@@ -6,7 +6,7 @@ import type { CellChunk, KernelInfo, MimeBundle } from "../../session/ports.ts";
 import { HeadTail } from "../headtail.ts";
 import { JsonLines } from "../lines.ts";
 import type { CellOutcome, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
-import { type Message, readBundle, readOutcome, text } from "./messages.ts";
+import { type Line, type Message, readBundle, readOutcome, text } from "./messages.ts";
 import { Requests } from "./requests.ts";
 
 const MAX_DISPLAYS = 100;
@@ -26,7 +26,7 @@ interface RunningCell {
 /** The process behind a built-in kernel: the guardian, whose child is the kernel. */
 export interface BuiltinProcess {
 	readonly guardian: ChildProcess;
-	readonly wire: Duplex;
+	readonly line: Line;
 	readonly report: Duplex;
 	/** The last of what the process wrote to its own stderr. */
 	readonly complaint: () => string;
@@ -58,6 +58,7 @@ export class BuiltinLink implements KernelLink {
 			this.#requests.stop();
 			this.#cell?.resolve(this.#deadOutcome(this.#cell, reason));
 			this.#cell = undefined;
+			this.#process.line.close();
 			resolve(reason);
 		};
 		this.#reaped = new Promise((done) => process.guardian.once("close", () => done()));
@@ -104,16 +105,14 @@ export class BuiltinLink implements KernelLink {
 	}
 
 	#listen(): void {
-		const { wire, report, guardian } = this.#process;
-		const lines = new JsonLines(
+		const { line, report, guardian } = this.#process;
+		line.listen(
 			(message) => this.#receive(message),
 			(reason) => {
 				this.kill();
-				this.#end(`The kernel was ended because it sent ${reason}.`);
+				this.#end(`The kernel was ended because ${reason}.`);
 			},
 		);
-		wire.on("data", (data: Buffer) => lines.push(data));
-		wire.on("error", (error) => ignore(error, "the guardian reports how the kernel ended"));
 		const reports = new JsonLines(
 			(message) => this.#takeReport(message),
 			(reason) => ignore(new Error(reason), "the end of the guardian says enough"),
@@ -170,8 +169,7 @@ export class BuiltinLink implements KernelLink {
 	}
 
 	#send(message: Message): void {
-		if (this.#hasEnded || !this.#process.wire.writable) return;
-		this.#process.wire.write(`${JSON.stringify(message)}\n`);
+		if (!this.#hasEnded) this.#process.line.send(message);
 	}
 }
 

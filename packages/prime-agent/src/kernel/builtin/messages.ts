@@ -7,6 +7,16 @@ export const PROTOCOL = 1;
 /** One message, its fields unchecked. */
 export type Message = Record<string, unknown>;
 
+/** How a kernel process and its host exchange messages. */
+export interface Line {
+	/** Sends one; throws when it is not JSON. After the end it goes nowhere. */
+	send(message: Message): void;
+	/** Hands over what comes from now on; `onBroken` hears why nothing more will. */
+	listen(onMessage: (message: Message) => void, onBroken: (reason: string) => void): void;
+	/** Lets go of what the line holds on this side. */
+	close(): void;
+}
+
 /** A text field; absent or of another type counts as empty. Half surrogates become U+FFFD. */
 export function text(value: unknown): string {
 	return typeof value === "string" ? value.toWellFormed() : "";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { CellOptions, CellResult, MimeBundle } from "../../session/ports.ts";
+import { KernelUnavailable } from "../errors.ts";
 import { createKernel, type Kernel, type KernelOptions } from "../index.ts";
 
 /** What a back end can do beyond the common rules; a case that needs more is left out by name. */
@@ -84,6 +85,20 @@ export class Bench {
 	async close(): Promise<void> {
 		await Promise.all(this.#kernels.map((kernel) => kernel.dispose()));
 		await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
+	}
+}
+
+/** What the product says when no Python of this machine has a back end; undefined when one has it. */
+export async function findLack(backend: "builtin" | "ipykernel"): Promise<string | undefined> {
+	const bench = await Bench.create(backend);
+	try {
+		await bench.run("1");
+		return undefined;
+	} catch (error) {
+		if (error instanceof KernelUnavailable) return error.message;
+		throw error;
+	} finally {
+		await bench.close();
 	}
 }
 

@@ -76,7 +76,8 @@ export class FrameDecoder {
 	readonly #handlers: FrameHandlers;
 	#chunks: Buffer[] = [];
 	#buffered = 0;
-	#step: Step | "broken" = "greeting";
+	#step: Step = "greeting";
+	#isBroken = false;
 	#needed = GREETING_BYTES;
 	#flags = 0;
 	#frames: Buffer[] = [];
@@ -88,10 +89,10 @@ export class FrameDecoder {
 
 	/** Takes in the next bytes. */
 	push(data: Buffer): void {
-		if (data.length === 0 || this.#step === "broken") return;
+		if (this.#isBroken) return;
 		this.#chunks.push(data);
 		this.#buffered += data.length;
-		while (this.#step !== "broken" && this.#buffered >= this.#needed) this.#advance(this.#step, this.#take());
+		while (!this.#isBroken && this.#buffered >= this.#needed) this.#advance(this.#step, this.#take());
 	}
 
 	#advance(step: Step, part: Buffer): void {
@@ -136,7 +137,7 @@ export class FrameDecoder {
 	}
 
 	#fail(reason: string): void {
-		this.#step = "broken";
+		this.#isBroken = true;
 		this.#chunks = [];
 		this.#frames = [];
 		this.#handlers.onBroken(reason);

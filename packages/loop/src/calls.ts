@@ -51,7 +51,7 @@ export function separateCalls(
 		seen.add(words);
 		const freeId = findFreeId(callId || `call_${position}`, taken);
 		const id = freeId + item;
-		const name = toolNames.includes(block.name) ? block.name : cleanName(block.name);
+		const name = toolNames.includes(block.name) ? block.name : cleanToolName(block.name);
 		taken.add(freeId);
 		if (id === block.id && name === block.name) return block;
 		changed = true;
@@ -69,8 +69,8 @@ function splitId(id: string | undefined): { callId: string; item: string } {
 	return { callId: callId === "undefined" ? "" : callId, item: item.map((part) => `|${part}`).join("") };
 }
 
-/** The strictest servers take letters, digits, `_` and `-`, at most 64. */
-function cleanName(name: string): string {
+/** A name of a tool as the strictest servers take it: letters, digits, `_` and `-`, 1 to 64 of them. */
+export function cleanToolName(name: string): string {
 	return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 

@@ -1,3 +1,4 @@
+export { cleanToolName } from "./calls.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 export { streamByApi } from "./stream/apis.ts";

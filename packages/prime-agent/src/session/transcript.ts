@@ -7,6 +7,7 @@ import type {
 	ToolResultMessage,
 	UserMessage,
 } from "@earendil-works/pi-ai";
+import { cleanToolName } from "@prime-agent/loop";
 import { cutMiddle } from "../lib/text.ts";
 
 /** What matters about the model that a transcript is made for. */
@@ -102,7 +103,7 @@ function repairReply(message: AssistantMessage, target: TranscriptTarget): Assis
 			if (sameModel && !broken && block.thinkingSignature) content.push(block);
 		} else if (!broken && !seen.has(block.id)) {
 			seen.add(block.id);
-			const name = cleanName(block.name);
+			const name = cleanToolName(block.name);
 			const same = name === block.name ? block : { ...block, name };
 			content.push(sameModel ? same : { type: "toolCall", id: block.id, name, arguments: block.arguments });
 		}
@@ -111,11 +112,6 @@ function repairReply(message: AssistantMessage, target: TranscriptTarget): Assis
 	const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
 	const { errorMessage: _error, diagnostics: _diagnostics, ...rest } = message;
 	return { ...rest, content, stopReason: message.stopReason === "length" ? "length" : stopReason };
-}
-
-/** The strictest servers take letters, digits, `_` and `-`, at most 64. */
-function cleanName(name: string): string {
-	return name.replace(/[^\w-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 /** What a person said without blank texts, or undefined when nothing is left: no server takes them. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { reply, waitFor } from "@prime-agent/testkit";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { PermissionGate } from "../permissions.ts";
 import { calling, openTestSession } from "../testing/session.ts";
 import { defineTool } from "../tools/tool.ts";
@@ -315,6 +315,7 @@ test("a tool of the host without a class needs the highest level", async () => {
 
 test("a listener that throws does not touch the run", async () => {
 	const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+	onTestFinished(() => warn.mockRestore());
 	await using at = await openTestSession([text("done")], {
 		listener: () => {
 			throw new Error("bad listener");
@@ -322,7 +323,6 @@ test("a listener that throws does not touch the run", async () => {
 	});
 	expect(await at.session.submit("go")).toEqual({ reason: "stop" });
 	expect(warn).toHaveBeenCalledWith(expect.stringContaining("bad listener"));
-	warn.mockRestore();
 });
 
 test("a reply that is cut without calls fails, one that is cut inside of a call is answered and goes on", async () => {

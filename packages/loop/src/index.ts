@@ -5,7 +5,6 @@ export { streamByApi } from "./stream/apis.ts";
 export type { DebugRecord, DebugSink } from "./stream/exchange.ts";
 export { classifyFailure, type FailureKind, failureDiagnostic, type ProviderFailure } from "./stream/failure.ts";
 export { defaultLimits, type GuardOptions, guardStream } from "./stream/guard.ts";
-export { type Mutation, mutateChunks } from "./stream/mutate.ts";
 export { isContextOverflow } from "./stream/overflow.ts";
 export { createRedactor, type Redactor } from "./stream/redact.ts";
 export { isRetryable, type RetrySettings, retryDelay } from "./stream/retry.ts";

@@ -1,12 +1,12 @@
 import type { FetchFunction } from "@earendil-works/pi-ai";
 import { type ReplyOptions, reply, startChatServer } from "@prime-agent/testkit";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { mutateChunks } from "../testing/mutate.ts";
 import { echoTool, testConfig, testContext, textOf, user } from "../testing/script.ts";
 import { callGuarded, canaryKey, modelAt } from "../testing/server.ts";
 import { runTurn } from "../turn.ts";
 import { streamByApi } from "./apis.ts";
 import { guardStream } from "./guard.ts";
-import { mutateChunks } from "./mutate.ts";
 
 // The library behind the adapter prints broken events to the console otherwise.
 beforeAll(() => {

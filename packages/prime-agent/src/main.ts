@@ -16,6 +16,7 @@ async function main(argv: readonly string[]): Promise<number> {
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
 	// Nobody reads any more: there is nothing left to work for.
 	process.stdout.on("error", (error) => stopping.abort(error));
+	// Without stderr there is nobody to complain to, but the answer may still have its reader.
 	process.stderr.on("error", () => undefined);
 
 	// Scripts ask this in loops; the command line need not be loaded to answer.

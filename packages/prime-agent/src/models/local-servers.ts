@@ -1,3 +1,5 @@
+import { ignore } from "../lib/ignore.ts";
+
 /** Programs that serve models on this machine, and the ports they listen on by default. */
 const SERVERS = [
 	{ name: "Ollama", port: 11434 },
@@ -34,7 +36,8 @@ async function askServer(name: string, port: number, withinMs: number): Promise<
 		const body = (await response.json()) as { data?: { id?: unknown }[] };
 		const model = body.data?.[0]?.id;
 		return response.ok && typeof model === "string" ? { name, baseUrl, model } : undefined;
-	} catch {
+	} catch (error) {
+		ignore(error, "nobody listens there, or no model server");
 		return undefined;
 	}
 }

@@ -90,6 +90,7 @@ async function realPathOf(path: string): Promise<string> {
 	try {
 		return await realpath(path);
 	} catch {
+		// A folder that is gone is still known by its name.
 		return resolve(path);
 	}
 }

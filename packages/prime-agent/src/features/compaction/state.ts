@@ -68,6 +68,7 @@ export function readOverflowPatterns(value: unknown): OverflowPatterns {
 	return { usable, broken };
 }
 
+/** Undefined for a text that is no regular expression. */
 function compile(source: string): RegExp | undefined {
 	try {
 		return new RegExp(source, "i");

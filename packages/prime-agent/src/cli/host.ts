@@ -31,7 +31,8 @@ export function say(host: Host, line: string): void {
 	host.stderr.write(`${host.stderr.isTTY ? cleanForTerminal(line) : line}\n`);
 }
 
-/** Writes to stdout; resolves when the text is out or its reader is gone. */
-export function print(host: Host, text: string): Promise<void> {
-	return write(host.stdout, host.stdout.isTTY ? cleanForTerminal(text) : text);
+/** Writes to stdout; resolves when the text is out or its reader is gone, rejects when it cannot be written. */
+export async function print(host: Host, text: string): Promise<void> {
+	const lost = await write(host.stdout, host.stdout.isTTY ? cleanForTerminal(text) : text);
+	if (lost !== undefined) throw new Error(lost);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "@prime-agent/testkit";
@@ -157,4 +158,12 @@ it("suggests nothing for short selectors, for ties and for what is far away", as
 			`No session found matching '${selector}'. Give the path or the id of a saved session, or use "--continue"`,
 		);
 	}
+});
+
+it.skipIf(process.platform === "win32")("leaves out a pipe, which nobody may ever write to", async () => {
+	const { folder, save, resolve } = await setUp();
+	const path = await save(A);
+	execFileSync("mkfifo", [join(folder, `${B}.jsonl`)]);
+	expect((await listSessions(folder)).map((session) => session.path)).toEqual([path]);
+	await expect(resolve(join(folder, `${B}.jsonl`))).rejects.toMatchObject({ code: "not_found" });
 });

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
@@ -24,7 +25,9 @@ const NEWLINE = 10;
 export async function readHead(path: string): Promise<SessionHead | undefined> {
 	let file: FileHandle | undefined;
 	try {
-		file = await open(path, "r");
+		// Without this flag opening a pipe waits for its writer, and nothing could call that off.
+		file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+		if (!(await file.stat()).isFile()) return undefined;
 		return await findHead(file, path);
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;

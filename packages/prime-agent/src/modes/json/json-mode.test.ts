@@ -119,3 +119,17 @@ it("is done only when a slow reader has taken the last line", async () => {
 	expect(taken).toHaveLength(7);
 	expect(taken.at(-1)).toMatch(/"message_end".*\n$/);
 });
+
+it("fails when the output cannot be written, but not when its reader has gone", async () => {
+	const failing = (code: string) =>
+		new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(`${code}: no`), { code })) }).on(
+			"error",
+			() => undefined,
+		);
+	const failureOn = (code: string) => {
+		const session = connectInProcess(fakeSession(telling()));
+		return runJson(session, { text: "do it", images: [] }, failing(code), new AbortController().signal);
+	};
+	expect(await failureOn("ENOSPC")).toBe("The output cannot be written: ENOSPC: no.");
+	expect(await failureOn("EPIPE")).toBeUndefined();
+});

@@ -24,8 +24,8 @@ export async function runJson(
 	};
 	const { said, failure } = await runHeadless(connection, prompt, onEvent, signal);
 	if (said !== undefined) onEvent({ type: "notice", level: "info", text: said });
-	await flushed;
-	return failure;
+	const lost = await flushed;
+	return failure ?? lost;
 }
 
 /** Knows whether the texts that wait for delivery changed; the prompt's own way through the queue is no news. */
@@ -40,6 +40,6 @@ class WaitingTexts {
 	}
 }
 
-function writeLine(output: Output, value: object): Promise<void> {
+function writeLine(output: Output, value: object): Promise<string | undefined> {
 	return write(output, `${JSON.stringify(value)}\n`);
 }

@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { expect, it } from "vitest";
 import { connectInProcess } from "../../connection/in-process.ts";
 import type { SessionEvent } from "../../protocol/event.ts";
@@ -148,4 +149,16 @@ it("stops the run when it is told to stop, and says why", async () => {
 it("sends nothing when it was told to stop before", async () => {
 	const outcome = await run(telling(), {}, AbortSignal.abort(new Error("Stopped by SIGINT.")));
 	expect(outcome).toMatchObject({ failure: "Stopped by SIGINT.", calls: [] });
+});
+
+it("fails when the output cannot be written, but not when its reader has gone", async () => {
+	const failing = (code: string) =>
+		new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(`${code}: no`), { code })) }).on(
+			"error",
+			() => undefined,
+		);
+	const failureOn = (code: string) =>
+		run(telling(...replyEvents("lost")), { output: failing(code) }).then(({ failure }) => failure);
+	expect(await failureOn("ENOSPC")).toBe("The output cannot be written: ENOSPC: no.");
+	expect(await failureOn("EPIPE")).toBeUndefined();
 });

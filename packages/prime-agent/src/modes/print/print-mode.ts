@@ -38,8 +38,9 @@ export async function runPrint(
 	if (print.isLive) live.endLine();
 	const text = said ?? (print.isLive ? "" : answer);
 	const shown = print.isLive ? cleanForTerminal(text) : text;
-	if (shown !== "") await write(print.output, shown.endsWith("\n") ? shown : `${shown}\n`);
-	return failure;
+	if (shown === "") return failure;
+	const lost = await write(print.output, shown.endsWith("\n") ? shown : `${shown}\n`);
+	return failure ?? lost;
 }
 
 /** Text of replies as it comes. */

@@ -11,8 +11,8 @@ export type MergeOptions = Pick<BuildOptions, "platform" | "target" | "minifySyn
 /**
  * Puts chunks that are always loaded together into one file, because each file of a bundle costs about as much as a
  * few thousand lines. A group is a name and the sources of lazy entries: they and all that they import statically
- * go into `<name>.js`; of `main.ts`, which stays a file of its own, what it imports. The merged chunks stay as files of one line, so that all other chunks can import them.
- * Returns the sources that are no lazy entries of the bundle.
+ * go into `<name>.js`; of `main.ts`, which stays a file of its own, what it imports. The merged chunks stay as files of
+ * one line, so that all other chunks can import them. Returns the sources that are no lazy entries of the bundle.
  */
 export async function mergeChunks(
 	folder: string,

@@ -1,5 +1,6 @@
 """ipykernel's application without what belongs to a notebook: no files, no heartbeat, no streams of its own."""
 
+import contextlib
 import os
 
 import zmq
@@ -58,12 +59,24 @@ class Hook:
     get_execution_count = None
 
 
+@contextlib.contextmanager
+def private_folder(path):
+    """While it lasts IPython looks here for its own files, and makes none in the user's home."""
+    before = os.environ.get("IPYTHONDIR")
+    os.environ["IPYTHONDIR"] = path
+    try:
+        yield
+    finally:
+        del os.environ["IPYTHONDIR"]
+        if before is not None:
+            os.environ["IPYTHONDIR"] = before
+
+
 def configure(folder):
     """The settings of an application whose sockets and files lie in `folder`."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
-    config.IPKernelApp.ipython_dir = os.path.join(folder, "ipython")
     config.IPKernelApp.capture_fd_output = False
     if len(os.fsencode(folder)) <= FOLDER_BYTES:
         config.KernelApp.transport = "ipc"

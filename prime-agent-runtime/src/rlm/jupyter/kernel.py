@@ -86,11 +86,12 @@ class Kernel:
         self.run_loop()
 
     def make_app(self, folder):
-        from rlm.jupyter.app import KernelApp, configure
+        from rlm.jupyter.app import KernelApp, configure, private_folder
         from rlm.jupyter.serve import ServingKernel
 
-        app = KernelApp.instance(config=configure(folder), kernel_class=ServingKernel)
-        app.initialize([])
+        with private_folder(os.path.join(folder, "ipython")):
+            app = KernelApp.instance(config=configure(folder), kernel_class=ServingKernel)
+            app.initialize([])
         return app
 
     def attach(self, app, folder, fillers):

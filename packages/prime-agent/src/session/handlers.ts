@@ -2,23 +2,11 @@ import type { Api, Model } from "@earendil-works/pi-ai";
 import { suggest } from "../lib/edit-distance.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { abortRun, getMessages, getState, sendPrompt } from "../protocol/session-operations.ts";
-import type { SessionContext } from "./context.ts";
-import type { Gate } from "./gate.ts";
-import type { SessionLog } from "./log.ts";
-import type { OperationTable } from "./operations.ts";
-import type { Queue } from "./queue.ts";
+import type { SharedParts } from "./parts.ts";
 import { isRefusal, type Registry } from "./registry.ts";
-import type { Runner } from "./run.ts";
 
 /** What the session's own operations need. */
-export interface HandlerParts {
-	readonly log: SessionLog;
-	readonly context: SessionContext;
-	readonly gate: Gate;
-	readonly queue: Queue;
-	readonly registry: Registry;
-	readonly operations: OperationTable;
-	readonly runner: Runner;
+export interface HandlerParts extends SharedParts {
 	readonly model: Model<Api> | undefined;
 	readonly thinkingLevel: string;
 	readonly call: (name: string, params: unknown, door: "client") => Promise<unknown>;

@@ -1,25 +1,12 @@
 import type { Entry } from "../protocol/entry.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import type { Door } from "../protocol/operation.ts";
-import type { SessionContext } from "./context.ts";
-import type { Gate } from "./gate.ts";
 import type { AnyFeature, FeatureHost } from "./host.ts";
-import type { SessionLog } from "./log.ts";
-import type { OperationTable } from "./operations.ts";
+import type { SharedParts } from "./parts.ts";
 import type { PortToken } from "./ports.ts";
-import type { Queue } from "./queue.ts";
-import type { Registry } from "./registry.ts";
-import type { Runner } from "./run.ts";
 
 /** What hosting a feature needs of its session. */
-export interface HostParts {
-	readonly log: SessionLog;
-	readonly context: SessionContext;
-	readonly gate: Gate;
-	readonly queue: Queue;
-	readonly registry: Registry;
-	readonly operations: OperationTable;
-	readonly runner: Runner;
+export interface HostParts extends SharedParts {
 	readonly ports: ReadonlyMap<string, unknown>;
 	readonly signal: AbortSignal;
 	readonly emit: (event: SessionEvent) => void;

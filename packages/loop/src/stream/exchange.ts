@@ -66,8 +66,8 @@ function observeBody(
 	exchange: Exchange,
 	{ api, watch, redactor, debug }: ExchangeObserver,
 ): Response {
-	const isEventStream = /event-stream/i.test(response.headers.get("content-type") ?? "");
 	const contentType = response.headers.get("content-type") ?? "";
+	const isEventStream = /event-stream/i.test(contentType);
 	const showLine = debug && ((line: string) => debug({ type: "line", text: redactor.text(line) }));
 	const scanner = scanBody(contentType, api, showLine);
 	exchange.body = scanner;

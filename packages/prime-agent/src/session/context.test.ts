@@ -46,6 +46,15 @@ test("of several compactions the newest counts", () => {
 	expect(texts(context)).toEqual(["Summary of the conversation so far: new", "two"]);
 });
 
+test("a compaction or branch summary without words hides nothing and says nothing", () => {
+	const { log, context } = open();
+	const [first] = log.append([user("one")]);
+	log.append([{ type: "compaction", summary: "sound", firstKeptEntryId: first!.id, tokensBefore: 9 }]);
+	log.append([user("two"), { type: "compaction", firstKeptEntryId: "gone" }, { type: "compaction", summary: 5 }]);
+	log.append([{ type: "branch_summary", fromId: first!.id }, user("three")]);
+	expect(texts(context)).toEqual(["Summary of the conversation so far: sound", "one", "two", "three"]);
+});
+
 test("moving the leaf changes the context to the other branch", () => {
 	const { log, context } = open();
 	const [first] = log.append([user("one")]);

@@ -57,10 +57,11 @@ export function toRequest(messages: readonly AgentMessage[], model: Model<Api>):
 	return repairTranscript(known, model);
 }
 
+const COMPACTIONS = new Set(["compaction"]);
 const SPOKEN = new Set(["message", "custom_message", "branch_summary"]);
 
 function readMessages(log: SessionLog): AgentMessage[] {
-	const compaction = log.latest("compaction") as CompactionEntry | undefined;
+	const compaction = findCompaction(log);
 	const firstKept = compaction?.firstKeptEntryId ?? "";
 	// What a compaction keeps stands before it; where that is lost, nothing before it is kept.
 	const until = compaction && (log.isBefore(firstKept, compaction.id) ? firstKept : compaction.id);
@@ -71,6 +72,18 @@ function readMessages(log: SessionLog): AgentMessage[] {
 	}
 	path.reverse();
 	return compaction ? [summaryMessage(compaction, "Summary of the conversation so far"), ...path] : path;
+}
+
+/** The newest compaction that has a summary: one that lost it must not take the conversation along. */
+function findCompaction(log: SessionLog): CompactionEntry | undefined {
+	for (const entry of log.fromLeaf(COMPACTIONS)) {
+		if (hasSummary(entry)) return entry as unknown as CompactionEntry;
+	}
+	return undefined;
+}
+
+function hasSummary({ summary }: EntryBase & { readonly summary?: unknown }): boolean {
+	return typeof summary === "string" && summary.trim() !== "";
 }
 
 function summaryMessage({ summary, timestamp }: CompactionEntry | BranchSummaryEntry, title: string): AgentMessage {
@@ -84,7 +97,7 @@ export function toMessage(entry: EntryBase): AgentMessage | undefined {
 		const { content, timestamp } = entry as CustomMessageEntry;
 		return mendMessage({ role: "user", content, timestamp: Date.parse(timestamp) });
 	}
-	if (entry.type === "branch_summary") {
+	if (entry.type === "branch_summary" && hasSummary(entry)) {
 		return summaryMessage(entry as BranchSummaryEntry, "Summary of work on another branch");
 	}
 	return undefined;

@@ -126,6 +126,15 @@ it("understands older names, and checks the settings of features before they see
 	]);
 });
 
+it.each([
+	["retry", "provider.timeoutMs", { provider: { timeoutMs: "60000" } }, "it must be a number, 0 or more"],
+	["compaction", "agentCallable", { agentCallable: "false" }, "it must be true or false"],
+])("does not let a wrong %s.%s pass for unset without a word", async (group, path, values, fault) => {
+	const { settings, warnings } = (await setUp({ [group]: values })).readAll();
+	expect(settings.get(`${group}.${path}`)).toBeUndefined();
+	expect(warnings).toEqual([expect.stringContaining(`"${group}.${path}" is not used: ${fault}.`)]);
+});
+
 it("lets the newer name win over an older one", async () => {
 	const { readAll } = await setUp({ retry: { maxDelayMs: 9, provider: { maxRetryDelayMs: 0 } } });
 	expect(readAll().settings.get("retry")).toEqual({ provider: { maxRetryDelayMs: 0 } });

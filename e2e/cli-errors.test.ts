@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { raw, reply } from "@prime-agent/testkit";
+import { raw, reply, runProcess } from "@prime-agent/testkit";
 import { expect, it } from "vitest";
 import { setUpCli } from "./cli-harness.ts";
 
@@ -112,4 +112,19 @@ it("does not pass on to cells what it tells its libraries by variables", async (
 	server.script(reply({ calls: [{ name: "ipython", arguments: { code } }] }), reply({ text: "done" }));
 	expect(await run(["-p", "hi"])).toMatchObject({ code: 0, stdout: "done\n" });
 	expect(server.modelRequests.at(-1)!.raw).toContain("log: None");
+});
+
+it("a folder that somebody removed is told in words, and help does not need it", async () => {
+	const cli = await setUpCli();
+	const run = (words: string) => {
+		const program = `"${process.execPath}" "${join(import.meta.dirname, "../packages/prime-agent/src/main.ts")}"`;
+		const script = `mkdir gone && cd gone && rmdir ../gone && ${program} ${words}`;
+		return runProcess("/bin/sh", ["-c", script], { cwd: cli.cwd, env: cli.home.env, timeoutMs: 60_000 });
+	};
+	expect(await run("--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage: prime-agent") });
+	expect(await run("-p hi")).toMatchObject({
+		code: 1,
+		stderr: "Error: The current folder does not exist any more. Change into another one.\n",
+	});
+	expect(cli.server.requests).toEqual([]);
 });

@@ -35,7 +35,9 @@ async function main(argv: readonly string[]): Promise<number> {
 	let program: Promise<Program> | undefined;
 	const host: Host = {
 		env,
-		cwd: process.cwd(),
+		get cwd() {
+			return currentFolder();
+		},
 		version: manifest.version,
 		get stdin() {
 			return process.stdin;
@@ -55,4 +57,13 @@ async function main(argv: readonly string[]): Promise<number> {
 	process.once("uncaughtException", die("uncaught exception"));
 	process.once("unhandledRejection", die("unhandled rejection"));
 	return runCommandLine(argv, host);
+}
+
+/** The caller's folder. Somebody may have removed it; a command that does not need it does not ask. */
+function currentFolder(): string {
+	try {
+		return process.cwd();
+	} catch (cause) {
+		throw new Error("The current folder does not exist any more. Change into another one.", { cause });
+	}
 }

@@ -176,7 +176,7 @@ export const BRIDGE: readonly KernelCase[] = [
 	},
 	cells(
 		"A command that imports rlm is told that there is no host",
-		"import sys, rlm, os\nroot = os.path.dirname(os.path.dirname(rlm.__file__))\n!PYTHONPATH=\"{root}\" {sys.executable} -c 'import rlm; rlm.host_request_sync(\"x\")'",
+		'import sys, rlm, os\nroot = os.path.dirname(os.path.dirname(rlm.__file__))\n!PYTHONPATH="{root}" {sys.executable} -c \'import rlm; rlm.host_request_sync("x")\'',
 		{ stderr: /HostError: there is no host here/ },
 	),
 ];

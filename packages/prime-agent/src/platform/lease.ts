@@ -1,15 +1,6 @@
-import {
-	closeSync,
-	linkSync,
-	mkdirSync,
-	openSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	unlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "./folder.ts";
 import { identifyProcess, isAlive, type ProcessIdentity } from "./identity.ts";
 
 /** The right to write one session; only one living process has it. */
@@ -45,7 +36,7 @@ export function acquireLease(folder: string, sessionId: string): Lease {
 	const file = join(folder, `${sessionId}.json`);
 	const mine: LeaseOwner = { ...identifyProcess(process.pid), since: new Date().toISOString() };
 	const record = JSON.stringify(mine);
-	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	makeFolder(folder);
 	if (!createWhole(file, record)) takeOver(file, record, sessionId);
 	removeOldDrafts(folder, `${sessionId}.json.`);
 	return {

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "./folder.ts";
 
 /** Bytes after which a log file makes place for a new one; one older file is kept. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -26,7 +27,7 @@ export function openLogFile(path: string, clean: (text: string) => string): LogF
 		write(record) {
 			if (isBroken) return false;
 			try {
-				mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+				makeFolder(dirname(path));
 				rotate(path);
 				const line = JSON.stringify({ time: new Date().toISOString(), pid: process.pid, ...record });
 				appendFileSync(path, `${clean(line)}\n`, { mode: 0o600 });

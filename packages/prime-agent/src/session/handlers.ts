@@ -22,8 +22,11 @@ export function handleSessionOperations(parts: HandlerParts): void {
 		const command = parseCommand(passed.text, registry);
 		if (command) {
 			const result = await parts.call(command.operation, command.params, "client");
-			if (until === "done") await runner.idle();
-			return { actionId: 0, stage: "completed", said: command.say(result) };
+			const done = { actionId: 0, stage: "completed" };
+			if (until === "accepted" || !runner.isBusy) return { ...done, said: command.say(result) };
+			// The command set the agent to work: what it answers counts, and its result is out of date by then.
+			await runner.idle();
+			return done;
 		}
 		if (runner.isBusy && lane === undefined) {
 			throw new AgentError(

@@ -176,3 +176,8 @@ test("work that began before the conversation moved on is refused", () => {
 	expect(() => log.append([user("late")], { expect: version })).toThrow(expect.objectContaining({ code: "stale" }));
 	expect(texts(log)).toEqual(["one", "two"]);
 });
+
+test("a folder that the system will not make is an error and no hang", () => {
+	const log = SessionLog.create(HEADER, createFileStore("/proc/no-such-folder/a.jsonl"));
+	expect(() => log.append([user("hi")])).toThrow(expect.objectContaining({ code: "storage_failed" }));
+});

@@ -1,6 +1,7 @@
 import {
 	closeSync,
 	constants,
+	existsSync,
 	fdatasync,
 	fstatSync,
 	ftruncateSync,
@@ -107,6 +108,13 @@ function isWholeLine(bytes: Buffer): boolean {
 	}
 }
 
+/** One by one: Node's `recursive` never returns where the system refuses a folder with ENOENT, as `/proc` does. */
+function makeFolder(path: string): void {
+	if (existsSync(path)) return;
+	makeFolder(dirname(path));
+	mkdirSync(path, { mode: 0o700 });
+}
+
 class FileStore implements SessionStore {
 	readonly file: string;
 	#fd: number | undefined;
@@ -193,7 +201,7 @@ class FileStore implements SessionStore {
 		if (this.#fd !== undefined) return this.#fd;
 		const isNew = this.#written === 0 && this.#mend === undefined;
 		try {
-			if (isNew) mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+			if (isNew) makeFolder(dirname(this.file));
 			const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
 			// A new session must not write into a file that somebody else made under its name.
 			this.#fd = openSync(this.file, O_RDWR | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0), 0o600);

@@ -1,18 +1,9 @@
-import {
-	closeSync,
-	fchmodSync,
-	fsyncSync,
-	mkdirSync,
-	openSync,
-	realpathSync,
-	renameSync,
-	statSync,
-	writeSync,
-} from "node:fs";
+import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ignore } from "../lib/ignore.ts";
 import { isJsonObject } from "../lib/json.ts";
+import { makeFolder } from "../platform/folder.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "../platform/lease.ts";
 
@@ -102,7 +93,7 @@ function resolveLink(path: string): string {
 
 function replaceFile(path: string, values: JsonObject): void {
 	const folder = dirname(path);
-	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	makeFolder(folder);
 	const draft = join(folder, ".settings.draft");
 	// Only one process writes at a time, so that a draft that is there is what a crash left.
 	const fd = openSync(draft, "w", 0o600);

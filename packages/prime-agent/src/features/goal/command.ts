@@ -14,6 +14,9 @@ const CHANGES: Readonly<Record<string, "paused" | "active" | "cleared">> = {
 export function parseGoalCommand(args: string): CommandOutcome {
 	const text = args.trim();
 	if (text === "status" || text === "") return { operation: getGoal.name, params: {}, say: describe };
+	const [word = ""] = text.split(/\s/);
+	// A word that asks about goals is no objective: a run that nobody wanted costs money.
+	if (word === "help" || (word !== text && (word === "status" || word in CHANGES))) throw new Error(USAGE);
 	const to = CHANGES[text];
 	if (to) return { operation: changeGoal.name, params: { to }, say: describe };
 	const budget = /^--(?:token-)?budget(?:\s+|=)(\S+)\s*([\s\S]*)$/.exec(text);

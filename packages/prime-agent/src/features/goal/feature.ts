@@ -63,6 +63,8 @@ export const goal = defineFeature<Goal | undefined>({
 			if (to === "cleared") save(undefined);
 			else if (to === "paused") change({ status: "paused", reason: "user" });
 			else {
+				if (host.state()?.status === "complete")
+					throw new AgentError("refused", "The goal is complete. Set a new one.");
 				change({ status: "active", reason: null, idleTurns: 0 });
 				say(host, continueText(host.state()!));
 			}

@@ -149,11 +149,28 @@ test("the model can complete a goal and cannot pause or clear it", async () => {
 	await expect(session.call("goal.complete", {}, "client")).rejects.toMatchObject({ code: "unknown_operation" });
 });
 
-test.each(["/goal --budget x y", "/goal --budget 5", "/goal --nope"])(
-	"%s answers with the usage and changes nothing",
-	async (line) => {
-		const bench = open([]);
-		await expect(bench.say(line)).rejects.toThrow("Usage: /goal");
-		expect(await goalOf(bench)).toBeNull();
-	},
-);
+test.each([
+	"/goal --budget x y",
+	"/goal --budget 5",
+	"/goal --nope",
+	"/goal help",
+	"/goal pause it",
+	"/goal status now",
+])("%s answers with the usage and changes nothing", async (line) => {
+	const bench = open([]);
+	await expect(bench.say(line)).rejects.toThrow("Usage: /goal");
+	expect(await goalOf(bench)).toBeNull();
+});
+
+test("a complete goal is not made active again", async () => {
+	const { session } = open([]);
+	await session.call("goal.create", { objective: "x" }, "kernel");
+	await session.call("goal.complete", {}, "kernel");
+	await expect(session.call("goal.change", { to: "active" }, "client")).rejects.toThrow("Set a new one");
+});
+
+test("whoever waits for a goal gets the agent's answers, and no state from before the work", async () => {
+	const bench = open([cell(), text("Done.")], ["goal.complete"]);
+	expect(await bench.say("/goal Ship it")).toEqual({ actionId: 0, stage: "completed" });
+	expect(await bench.say("/goal status")).toMatchObject({ said: expect.stringContaining("Goal complete: Ship it") });
+});

@@ -233,3 +233,20 @@ test("output that is too long for the model stays whole in a file of the session
 	expect(resultTexts(model)[0]).toContain(join(folder, name!));
 	expect(readFileSync(join(folder, name!), "utf8").split("\n")).toHaveLength(30_001);
 });
+
+test("the first cell of a session that goes on says that the variables of the earlier cells are gone", async () => {
+	await using home = await tempHome();
+	const place = placeIn(home);
+	const first = await open(place, { kind: "new", dir: place.sessions }, [cell("x = 1"), reply({ text: "set" })]);
+	await say(first.session, "set x");
+	const file = first.session.file!;
+	await first.session.dispose();
+	expect(resultTexts(first.model)[0]).not.toContain("are gone");
+	const steps = [cell("'x' in globals()"), cell("2"), reply({ text: "no" })];
+	const again = await open(place, { kind: "open", file }, steps);
+	await say(again.session, "is x there?");
+	await again.session.dispose();
+	const [, second, third] = resultTexts(again.model);
+	expect(second).toMatch(/variables from before are gone[\s\S]*False/);
+	expect(third).toBe("2\n");
+});

@@ -15,9 +15,16 @@ export const ipython = defineFeature({
 		const kernel = host.port(KERNEL);
 		host.handle(kernelInfo, () => kernel.info() ?? null);
 		host.registerPromptPart("base", () => BASE_PROMPT);
+		let hasRun = false;
+		/** Earlier cells of a session that goes on ran in a kernel that is gone: the model still sees them. */
+		const isNewToModel = () => {
+			if (hasRun) return false;
+			hasRun = true;
+			return host.messages().some((message) => message.role === "toolResult" && message.toolName === "ipython");
+		};
 		let said = kernel.leftOut.length === 0;
 		host.registerTool(
-			cellTool(kernel, () => {
+			cellTool(kernel, isNewToModel, () => {
 				if (said) return;
 				said = true;
 				const names = kernel.leftOut.join(", ");
@@ -45,7 +52,7 @@ function afterSending(run: () => void): void {
 	setImmediate(() => setImmediate(run));
 }
 
-function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
+function cellTool(kernel: KernelPort, isNewToModel: () => boolean, whenStarting: () => void): AgentTool {
 	return {
 		name: "ipython",
 		label: "IPython cell",
@@ -54,7 +61,8 @@ function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
 		executionMode: "sequential",
 		async execute(_id, params, signal, onUpdate) {
 			const { code } = params as Static<typeof Params>;
-			const cell = await kernel.execute(code, {
+			const isNew = isNewToModel();
+			const ran = await kernel.execute(code, {
 				...(signal ? { signal } : {}),
 				onStatus: (status) => {
 					if (status !== "starting") return;
@@ -65,6 +73,7 @@ function cellTool(kernel: KernelPort, whenStarting: () => void): AgentTool {
 				onChunk: ({ text, stream }) =>
 					onUpdate?.({ content: [{ type: "text", text }], details: { status: "running", stream } }),
 			});
+			const cell = { ...ran, kernelRestarted: ran.kernelRestarted || isNew };
 			const { durationMs, status, stdout, stderr, kernelRestarted } = cell;
 			return {
 				content: renderCell(cell),

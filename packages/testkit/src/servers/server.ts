@@ -110,7 +110,7 @@ export async function startServer(format: WireFormat, options: ServerOptions): P
 	const http = createServer((incoming, response) => {
 		const at = performance.now();
 		answer(incoming, response, at).catch((error: unknown) => {
-			if (closing.signal.aborted || response.destroyed) return;
+			if (closing.signal.aborted || response.destroyed || isReaderGone(error)) return;
 			// A fault of the script: tests that look at the rejections see it, others see a 500 or a broken stream.
 			const message = `mock server: ${String(error)}`;
 			const request = requests.at(-1);
@@ -182,4 +182,10 @@ function parseJson(bytes: Buffer): unknown {
 function sendJson(response: ServerResponse, status: number, body: object): void {
 	response.writeHead(status, { "content-type": "application/json" });
 	response.end(JSON.stringify(body));
+}
+
+/** The client closed its end while an answer was being written: its business, no fault of the script. */
+function isReaderGone(error: unknown): boolean {
+	const { code } = error as NodeJS.ErrnoException;
+	return code === "ECONNRESET" || code === "EPIPE";
 }

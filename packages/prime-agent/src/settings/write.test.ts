@@ -94,7 +94,7 @@ it("loses nothing when three processes write the same file at once, which does n
 	const { path, read } = await setUp();
 	const names = ["a", "b", "c"];
 	const results = await Promise.all(names.map((name) => runProcess(process.execPath, writerArguments(path, name, 20))));
-	for (const result of results) expect(result).toMatchObject({ code: 0 });
+	for (const result of results) expect(result).toMatchObject({ code: 0, stderr: "" });
 	const all = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`n${index}`, index]));
 	expect(await read()).toEqual({ a: all, b: all, c: all });
 });

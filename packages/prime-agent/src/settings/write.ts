@@ -25,7 +25,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 type SettingsChanges = Readonly<Record<string, unknown>>;
 
 const LOCK = "settings.lock";
-const WAIT_MS = 10_000;
+const WAIT_MS = 30_000;
 const STEP_MS = 20;
 
 /**
@@ -54,14 +54,18 @@ async function waitForLease(path: string, signal: AbortSignal | undefined): Prom
 		try {
 			return acquireLease(dirname(path), LOCK);
 		} catch (error) {
-			if (!(error instanceof LeaseHeldError)) {
+			// A writer that cleans up after a crash may take the draft of a lease with it: that is worth another try.
+			const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT" && performance.now() <= deadline;
+			if (!(error instanceof LeaseHeldError) && !isMissing) {
 				throw new SettingsError("failed", `${path} cannot be locked: ${(error as Error).message}`, { cause: error });
 			}
 			if (performance.now() > deadline) {
-				const owner = error.owner ? `process ${error.owner.pid}` : "another process";
+				const holder = error instanceof LeaseHeldError ? error.owner : undefined;
+				const owner = holder ? `process ${holder.pid}` : "another process";
 				throw new SettingsError("busy", `${path} is being written by ${owner}. Try again when it is done.`);
 			}
-			await sleep(STEP_MS, undefined, signal ? { signal } : {});
+			// Of several that wait, none is always the last to look.
+			await sleep(STEP_MS * (0.5 + Math.random()), undefined, signal ? { signal } : {});
 		}
 	}
 }

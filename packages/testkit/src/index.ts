@@ -1,5 +1,6 @@
 /** What tests of the workspace use: mock model servers, a scripted model, a temporary home, real processes. */
 
+export { fakeAgentPath } from "./agent-tui/script.ts";
 export { type TempHome, tempHome } from "./home/temp.ts";
 export { findPairingFault } from "./model/pairing.ts";
 export {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatAgentState, STATE_OPTION } from "../drive/agent-state.ts";
 import { runAgentTmux } from "../testing/command.ts";
-import { startFake } from "../testing/fake-pane.ts";
+import { HOOKS, startFake } from "../testing/fake-pane.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { findPane } from "../tmux/pane.ts";
 import { setPaneOptions } from "../tmux/session.ts";
@@ -179,7 +179,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 	});
 
 	it("send and await goes through active before it takes idle for the end", async () => {
-		const { pane, log } = await startFake(server, ["--turn", "800", "--hooks"]);
+		const { pane, log } = await startFake(server, ["--turn", "800", "--hooks", HOOKS]);
 		const pid = (await findPane(server.tmux, pane))?.pid ?? 0;
 		await setState(pane, "idle", pid);
 		const result = await run("send", pane, "work", "--await=idle", "--timeout", "30");

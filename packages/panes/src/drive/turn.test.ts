@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeDrive } from "../testing/fake-pane.ts";
+import { HOOKS, makeDrive } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { Tmux } from "../tmux/server.ts";
@@ -97,7 +97,7 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 	});
 
 	it("takes the hook's word when there is no record", async () => {
-		const { name, view, log, drive } = await launch(["--hooks"]);
+		const { name, view, log, drive } = await launch(["--hooks", HOOKS]);
 		await sendToSession(drive, name, "hello");
 		await until(() => log.entries().some((entry) => entry.type === "turn-end"), "the turn's end");
 		await until(async () => (await readTurnState(drive, name)).hook === "idle", "the hook");

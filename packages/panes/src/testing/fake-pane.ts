@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fakeAgentPath } from "@prime-agent/testkit";
 import { realClock, TIMINGS, type Timings } from "../drive/clock.ts";
 import type { Drive } from "../drive/context.ts";
 import { quoteWord } from "../tmux/arguments.ts";
 import { captureTail } from "../tmux/pane.ts";
 import { type PrivateServer, until } from "./tmux-server.ts";
 
-const SCRIPT = fileURLToPath(new URL("./fake-agent.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+/** The fake agent's `--hooks`: the command that an installed hook runs, for a CLI whose process is called node. */
+export const HOOKS = [process.execPath, "--no-warnings", MAIN, "hook", "--agent", "gemini"].map(quoteWord).join(" ");
 
 /** Waiting times for tests: the same algorithms with shorter rests. */
 export const QUICK: Timings = {
@@ -43,7 +47,7 @@ let counter = 0;
 export function fakeCommand(server: PrivateServer, args: readonly string[]): { words: string[]; log: FakeLog } {
 	counter += 1;
 	const path = join(server.folder, `agent-${counter}.log`);
-	return { words: [process.execPath, SCRIPT, ...args, "--log", path], log: new FakeLog(path) };
+	return { words: [process.execPath, fakeAgentPath, ...args, "--log", path], log: new FakeLog(path) };
 }
 
 /** What the fake agent says it received. */

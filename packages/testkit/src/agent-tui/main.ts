@@ -1,8 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reportAgentState } from "../hooks/report.ts";
-import { type FakeOptions, parseFakeOptions } from "./fake-options.ts";
-import { drawFake } from "./fake-screen.ts";
+import { type FakeOptions, parseFakeOptions } from "./options.ts";
+import { drawFake } from "./screen.ts";
 
 const ESC = "\u001b";
 
@@ -192,7 +192,9 @@ class FakeAgent {
 	}
 
 	#report(word: "active" | "waiting" | "idle"): void {
-		if (this.#options.hooks) reportAgentState(word);
+		if (this.#options.hooks === undefined) return;
+		// An agent CLI waits for its hooks, so a turn is reported before it is seen.
+		execFileSync("/bin/sh", ["-c", `${this.#options.hooks} ${word}`], { input: "{}" });
 	}
 
 	#writeEvent(type: string): void {

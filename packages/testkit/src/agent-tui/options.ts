@@ -31,7 +31,8 @@ export interface FakeOptions {
 	readonly killLine: boolean;
 	/** Writes a rollout file: `grow` without turn events, `events` with them. */
 	readonly rollout: "grow" | "events" | undefined;
-	readonly hooks: boolean;
+	/** Shell command that is run at each change of state, with `active`, `waiting` or `idle` behind it. */
+	readonly hooks: string | undefined;
 	/** A turn ends with a question for a person. */
 	readonly ask: boolean;
 	readonly result: string | undefined;
@@ -65,7 +66,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 				login: flag,
 			},
 			...{ border: flag, turn: text, "turn-forever": flag, "ignore-enter": text, "ignore-tab": flag, printed: flag },
-			...{ "no-echo": flag, chip: text, "kill-line": flag, rollout: text, hooks: flag, ask: flag, result: text },
+			...{ "no-echo": flag, chip: text, "kill-line": flag, rollout: text, hooks: text, ask: flag, result: text },
 			...{ "result-after": text, die: text, prelude: text, wedge: text, "wedge-once": flag, log: text },
 		},
 	});
@@ -89,7 +90,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 		chip: number(values.chip, Number.POSITIVE_INFINITY),
 		killLine: values["kill-line"] ?? false,
 		rollout: values.rollout === "grow" || values.rollout === "events" ? values.rollout : undefined,
-		hooks: values.hooks ?? false,
+		hooks: values.hooks,
 		ask: values.ask ?? false,
 		result: values.result,
 		resultAfter: number(values["result-after"], 0),

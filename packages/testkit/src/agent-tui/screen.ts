@@ -1,4 +1,4 @@
-import type { FakeOptions } from "./fake-options.ts";
+import type { FakeOptions } from "./options.ts";
 
 /** What the fake agent shows. */
 export interface FakeState {

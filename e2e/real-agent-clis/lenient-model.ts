@@ -9,6 +9,8 @@ export interface ForeignRequest {
 	/** Whether the client has closed the request before its answer was complete. */
 	isAborted: boolean;
 	isAnswered: boolean;
+	/** When its answer was complete, in milliseconds since the epoch. */
+	answeredAt?: number;
 }
 
 /**
@@ -55,7 +57,12 @@ export class LenientModel implements AsyncDisposable {
 			response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(OTHER));
 			return;
 		}
-		const request = { path, text: format.lastText(JSON.parse(body)), isAborted: false, isAnswered: false };
+		const request: ForeignRequest = {
+			path,
+			text: format.lastText(JSON.parse(body)),
+			isAborted: false,
+			isAnswered: false,
+		};
 		this.requests.push(request);
 		response.on("close", () => {
 			request.isAborted = !request.isAnswered;
@@ -66,6 +73,7 @@ export class LenientModel implements AsyncDisposable {
 		response.writeHead(200, { "content-type": "text/event-stream" });
 		response.write(format.reply(`ANSWER-${this.#count}`));
 		request.isAnswered = true;
+		request.answeredAt = Date.now();
 		response.end();
 	}
 }

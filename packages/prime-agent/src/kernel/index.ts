@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Environment } from "../platform/paths.ts";
 import type { ClockPort, KernelPort } from "../session/ports.ts";
 import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
@@ -10,6 +8,7 @@ import { type Attempt, KernelUnavailable } from "./errors.ts";
 import { listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
+import { findRuntime } from "./runtime.ts";
 
 /** The `kernel.*` settings. */
 export interface KernelSettings {
@@ -96,19 +95,4 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	}
 	if (backend === "ipykernel") throw new KernelUnavailable(attempts, IPYKERNEL_ADVICE);
 	throw new KernelUnavailable(attempts, attempts.length > 0 ? ADVICE : `No Python was found. ${ADVICE}`);
-}
-
-/** From `packages/prime-agent/src/kernel` up to the root of the repository. */
-const LEVELS = 5;
-
-/** The Python package: `runtime/` beside the bundle, or `prime-agent-runtime/src` above the source. */
-function findRuntime(): string {
-	let folder = dirname(fileURLToPath(import.meta.url));
-	for (let level = 0; level < LEVELS; level += 1) {
-		for (const name of ["runtime", join("dist", "runtime"), join("prime-agent-runtime", "src")]) {
-			if (existsSync(join(folder, name, "rlm", "__main__.py"))) return join(folder, name);
-		}
-		folder = dirname(folder);
-	}
-	throw new KernelUnavailable([], "The program's own Python files are missing: install it again.");
 }

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { agentFolder, type Environment, homeFolder } from "../platform/paths.ts";
+import { delimiter, join, resolve } from "node:path";
+import { agentFolder, type Environment, expandHome, homeFolder } from "../platform/paths.ts";
 
 /** An interpreter to try. `explicit`: the user named it; `managed`: ours; `installed`: found on the machine. */
 export interface Candidate {
@@ -28,17 +28,24 @@ export function listCandidates(search: InterpreterSearch): readonly Candidate[] 
 	const { env } = search;
 	const explicit = env.PRIME_AGENT_KERNEL_PYTHON || search.python;
 	if (explicit) return [{ python: explicit, kind: "explicit" }];
-	const managed = listManaged(search)
+	const managed = managedFolders(env)
+		.map(pythonOf)
 		.filter(isExecutable)
 		.map((python): Candidate => ({ python, kind: "managed" }));
 	const installed = listInstalled(env).map((python): Candidate => ({ python, kind: "installed" }));
 	return [...managed, ...installed];
 }
 
-function listManaged({ env }: InterpreterSearch): readonly string[] {
-	if (env.PRIME_AGENT_KERNEL_VENV) return [join(env.PRIME_AGENT_KERNEL_VENV, "bin", "python")];
+/** The folders in which an environment made for the kernel may lie, best one first; none of them need be there. */
+export function managedFolders(env: Environment): readonly string[] {
+	if (env.PRIME_AGENT_KERNEL_VENV) return [resolve(expandHome(env.PRIME_AGENT_KERNEL_VENV, env))];
 	const data = env.XDG_DATA_HOME || join(homeFolder(env), ".local", "share");
-	return [agentFolder(env), join(data, "prime-agent")].map((folder) => join(folder, "kernel-venv", "bin", "python"));
+	return [agentFolder(env), join(data, "prime-agent")].map((folder) => join(folder, "kernel-venv"));
+}
+
+/** The interpreter of an environment. */
+export function pythonOf(folder: string): string {
+	return join(folder, "bin", "python");
 }
 
 function listInstalled(env: Environment): readonly string[] {

@@ -5,6 +5,7 @@ import { build } from "esbuild";
 import { takeBuiltinsLazily } from "./builtins.ts";
 import { readCommit } from "./commit.ts";
 import { type MergeOptions, mergeChunks } from "./merge.ts";
+import { leaveOutUnusedResources } from "./unused.ts";
 
 // dist/
 //   main.js        names the current build and starts it; replacing this one file is what switches builds
@@ -106,6 +107,7 @@ async function bundle(name: string, outdir: string): Promise<void> {
 		format: "esm",
 		external,
 		metafile: true,
+		plugins: [leaveOutUnusedResources],
 		legalComments: "linked",
 		logLevel: "warning",
 	});

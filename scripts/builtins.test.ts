@@ -31,3 +31,21 @@ export default [path.join("a", "b"), typeof os.tmpdir, fs.existsSync === exists,
 		await rm(folder, { recursive: true, force: true });
 	}
 });
+
+it("takeBuiltinsLazily takes a function of a heavy module at its call, unless something else is done with it", async () => {
+	const result = await takeBuiltinsLazily(`import { execFile, spawn as start } from "node:child_process";
+import { constants, readFile as read } from "node:fs/promises";
+import { createHash, Hash } from "node:crypto";
+export const run = promisify(execFile);
+export default [start("true"), new Hash("md5"), createHash("sha1"), constants, [read]];
+`);
+	const taken = result.split(";").filter((part) => part.includes("getBuiltinModule"));
+	expect(taken.map((part) => part.trim())).toEqual([
+		'const start=(...a)=>process.getBuiltinModule("node:child_process").spawn(...a)',
+		'const{execFile}=process.getBuiltinModule("node:child_process")',
+		'const read=(...a)=>process.getBuiltinModule("node:fs/promises").readFile(...a)',
+		'const{constants}=process.getBuiltinModule("node:fs/promises")',
+		'const createHash=(...a)=>process.getBuiltinModule("node:crypto").createHash(...a)',
+		'const{Hash}=process.getBuiltinModule("node:crypto")',
+	]);
+});

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { raw, reply, runProcess } from "@prime-agent/testkit";
 import { expect, it } from "vitest";
@@ -91,8 +91,8 @@ it("reports broken files on stderr, keeps them, and works all the same", async (
 	const result = await run(["-p", "hi"]);
 	expect(result).toMatchObject({ code: 0, stdout: "fine\n" });
 	expect(result.stderr).toBe(
-		`Warning: ${agentFolder}/settings.json is not used: it is not valid JSON. The file is kept as it is.\n` +
-			`Warning: ${agentFolder}/auth.json is not used: it is not valid JSON.\n`,
+		`Warning: ${agentFolder}/settings.json is not used: it is not valid JSON (line 1, column 3). The file is kept as it is.\n` +
+			`Warning: ${agentFolder}/auth.json is not used: it is not valid JSON (line 1, column 3).\n`,
 	);
 });
 
@@ -102,8 +102,18 @@ it("says that models.json is broken also when nothing else can be used", async (
 	const result = await run(["-p", "hi"]);
 	expect(result.code).toBe(1);
 	expect(result.stderr).toMatch(
-		/^Warning: .*models\.json is not used: it is not valid JSON\.\nError: No models available\./,
+		/^Warning: .*models\.json is not used: it is not valid JSON \(line \d+, column \d+\)\.\nError: No models available\./,
 	);
+});
+
+it("refuses a provider with an api that there is none of, without a request", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	const file = join(agentFolder, "models.json");
+	await writeFile(file, (await readFile(file, "utf8")).replace("openai-completions", "openai"));
+	const { code, stderr } = await run(["-p", "--model", "mock/mock", "hi"]);
+	expect(code).toBe(1);
+	expect(stderr).toMatch(/^Warning: .*provider "mock" is not used: there is no "api" "openai"; use one of .*\nError: /);
+	expect(server.requests).toEqual([]);
 });
 
 it("does not pass on to cells what it tells its libraries by variables", async () => {

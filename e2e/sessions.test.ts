@@ -50,7 +50,9 @@ it("loses no prompt to a crash in the middle of a line, not even when it was the
 	expect(notices.map(({ text }) => text)).toEqual([
 		`1 line of the session file was skipped (its last ${half.length} bytes were cut off). Everything else is there.`,
 	]);
-	expect(mended.stderr).toMatch(/^Warning: .*settings\.json is not used: it is not valid JSON\..*\n$/);
+	expect(mended.stderr).toMatch(
+		/^Warning: .*settings\.json is not used: it is not valid JSON \(line \d+, column \d+\)\..*\n$/,
+	);
 	expect(await readFile(join(cli.agentFolder, "settings.json"), "utf8")).toBe('{"retry":');
 	await rm(join(cli.agentFolder, "settings.json"));
 	expect(await readFile(`${file}.torn`, "utf8")).toBe(`${half}\n`);

@@ -1,7 +1,7 @@
 export { cleanToolName } from "./calls.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
-export { streamByApi } from "./stream/apis.ts";
+export { loadAdapter, streamByApi, wireFormats } from "./stream/apis.ts";
 export type { DebugRecord, DebugSink } from "./stream/exchange.ts";
 export { classifyFailure, type FailureKind, failureDiagnostic, type ProviderFailure } from "./stream/failure.ts";
 export { defaultLimits, type GuardOptions, guardStream } from "./stream/guard.ts";

@@ -1,5 +1,12 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
-import { guardStream, type StreamFn, type StreamLimits, type ThinkingLevel } from "@prime-agent/loop";
+import {
+	guardStream,
+	loadAdapter,
+	type StreamFn,
+	type StreamLimits,
+	type ThinkingLevel,
+	wireFormats,
+} from "@prime-agent/loop";
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
@@ -50,12 +57,12 @@ function openSession(request: SessionRequest, place: Place, note: Note): Promise
 		if (apiKey !== undefined) keys.setRuntimeKey(model.provider, apiKey);
 		if (reason) note(reason);
 		// The first request is near: what it needs is loaded while the session is built.
-		loadStreams(model).catch((error: unknown) => ignore(error, "the request itself reports it"));
+		loadStreams(model, loadAdapter).catch((error: unknown) => ignore(error, "the request itself reports it"));
 		return model;
 	};
 	const limits = readLimits(request.settings.get("retry.provider.timeoutMs"));
 	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits });
-	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, guard });
+	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, loadAdapter, guard });
 	return compose(request, place, { chooseModel, streamFn, auth: keys });
 }
 
@@ -130,7 +137,7 @@ async function listModels(place: Place): ReturnType<Program["listModels"]> {
 function openModels({ env, diary }: Place): { keys: Credentials; registry: ModelRegistry } {
 	const folder = agentFolder(env);
 	const keys = new Credentials({ agentFolder: folder, env, onKey: diary.learn });
-	return { keys, registry: ModelRegistry.open({ agentFolder: folder, env, keys }) };
+	return { keys, registry: ModelRegistry.open({ agentFolder: folder, env, keys, wireFormats }) };
 }
 
 function warningsOf(keys: Credentials, registry: ModelRegistry): string[] {

@@ -1,4 +1,4 @@
-import type { Model, SimpleStreamOptions, StreamFunction } from "@earendil-works/pi-ai";
+import type { Api, Model, ProviderStreams, SimpleStreamOptions, StreamFunction } from "@earendil-works/pi-ai";
 import type { StreamFn } from "../types.ts";
 
 /** pi-ai's adapters; each brings the library of its provider along, so that only the one in use is imported. */
@@ -12,19 +12,24 @@ const adapters = {
 	"openai-codex-responses": () => import("@earendil-works/pi-ai/api/openai-codex-responses"),
 	"openai-completions": () => import("@earendil-works/pi-ai/api/openai-completions"),
 	"openai-responses": () => import("@earendil-works/pi-ai/api/openai-responses"),
+	"pi-messages": () => import("@earendil-works/pi-ai/api/pi-messages"),
 };
 
+/** The names of all wire formats that models can be asked in. */
+export const wireFormats: readonly string[] = Object.keys(adapters);
+
 /**
- * Asks a model through pi-ai's adapter for its wire format, imported at the first call. Unguarded: `guardStream` makes
- * it safe. Rejects for a wire format that pi-ai has no adapter for.
+ * Imports the adapter of a wire format, unguarded: `guardStream` makes it safe. Rejects for a name that is none of
+ * `wireFormats`.
  */
+export async function loadAdapter(api: Api): Promise<ProviderStreams> {
+	if (isAdapted(api)) return (await adapters[api]()) as ProviderStreams;
+	throw new Error(`There is no wire format "${api}"; there are: ${wireFormats.join(", ")}.`);
+}
+
+/** Asks a model through the adapter for its wire format, imported at the first call; unguarded and rejects as that. */
 export const streamByApi: StreamFn = async (model, context, options) => {
-	const load = isAdapted(model.api) ? adapters[model.api] : undefined;
-	if (!load) {
-		const known = Object.keys(adapters).join(", ");
-		throw new Error(`No adapter for the API "${model.api}" of the model ${model.id}; there are: ${known}.`);
-	}
-	const { streamSimple } = await load();
+	const { streamSimple } = await loadAdapter(model.api);
 	return (streamSimple as StreamFunction<string, SimpleStreamOptions>)(model as Model<string>, context, options);
 };
 

@@ -7,7 +7,7 @@ import { abandoned, type Grace, settleOrAbandon } from "../grace.ts";
 import type { StreamFn } from "../types.ts";
 import { type DebugSink, type Exchange, observeFetch } from "./exchange.ts";
 import { judgeReply } from "./judge.ts";
-import { createRedactor } from "./redact.ts";
+import { createRedactor, findSecrets } from "./redact.ts";
 import { type LimitName, type StreamLimits, watchStream } from "./watch.ts";
 
 /** How to guard a stream; limits in milliseconds, 0 switches one off. */
@@ -80,7 +80,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 		stop.abort(new Error(`The ${limit} limit ran out.`));
 	});
 	const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
-	const redactor = createRedactor(request.apiKey, ...listCredentials(request));
+	const redactor = createRedactor(request.apiKey, ...findSecrets(Object.entries(request.headers ?? {})));
 	const { debug } = options;
 	let exchange: Exchange | undefined;
 	const fetch = observeFetch(request.fetch ?? globalThis.fetch, {
@@ -146,10 +146,4 @@ function nameEnd(end: StreamEnd, partial: AssistantMessage): AssistantMessage {
 		case "silent":
 			return { ...partial, stopReason: "error", errorMessage: "The stream ended without a final message." };
 	}
-}
-
-function listCredentials({ headers = {} }: SimpleStreamOptions): (string | undefined)[] {
-	return Object.entries(headers)
-		.filter(([name]) => /authorization|key|token|secret/i.test(name))
-		.map(([, value]) => value?.replace(/^(?:bearer|basic)\s+/i, "") ?? undefined);
 }

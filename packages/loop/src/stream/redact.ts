@@ -1,7 +1,6 @@
 const hidden = "[redacted]";
 
-const secretHeaders =
-	/^(?:authorization|proxy-authorization|cookie|set-cookie|x-amz-security-token)$|api[-_]?key|token$|secret|credential/i;
+const secretHeaders = /^(?:set-)?cookie$|authorization|api[-_]?key|[-_]key$|token$|secret|credential/i;
 const secretParameters = /^(?:key|api[-_]?key|access[-_]?token|token|auth|secret|sig|signature|x-amz-.*)$/i;
 
 /** Things that look like credentials wherever they stand: bearer tokens and the key prefixes of well-known services. */
@@ -12,6 +11,14 @@ const secretShapes: RegExp[] = [
 	/()()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
 	/()()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
 ];
+
+/** The credentials that headers carry, each as it stands there and without the word for its kind. */
+export function findSecrets(headers: Iterable<readonly [name: string, value: string | null]>): string[] {
+	return [...headers].flatMap(([name, value]) => {
+		if (value === null || !secretHeaders.test(name)) return [];
+		return [value, value.replace(/^(?:bearer|basic)\s+/i, "")];
+	});
+}
 
 /** Takes credentials out of what is about to be shown or stored. */
 export interface Redactor {
@@ -62,16 +69,10 @@ export function createRedactor(...known: (string | undefined)[]): Redactor {
 			return redactText(url.href);
 		},
 		headers(value) {
-			const clean: Record<string, string> = {};
-			for (const [name, text] of value) {
-				if (secretHeaders.test(name)) {
-					learn(text);
-					learn(/^(?:bearer|basic)\s+(.+)$/i.exec(text)?.[1]);
-					clean[name] = hidden;
-				}
-			}
-			for (const [name, text] of value) clean[name] ??= redactText(text);
-			return clean;
+			for (const secret of findSecrets(value)) learn(secret);
+			return Object.fromEntries(
+				[...value].map(([name, text]) => [name, secretHeaders.test(name) ? hidden : redactText(text)]),
+			);
 		},
 	};
 }

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { isJsonObject } from "../lib/json.ts";
+import { describeUnknown } from "../lib/unknown-keys.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 
 /** A credential as `auth.json` keeps it; times are milliseconds since 1970. */
@@ -23,9 +24,11 @@ export function readAuthFile(path: string): AuthFile {
 
 	const warnings = checkMode(path);
 	for (const [provider, entry] of Object.entries(file.value)) {
+		const place = `${path}: the entry of "${provider}"`;
 		const credential = readCredential(entry);
 		if (credential) credentials.set(provider, credential);
-		else warnings.push(`${path}: the entry of "${provider}" is not a credential and is not used.`);
+		else warnings.push(`${place} is not a credential and is not used.`);
+		warnings.push(...listUnknown(entry).map((fault) => `${place}: ${fault}`));
 	}
 	return { credentials, warnings };
 }
@@ -34,6 +37,12 @@ function checkMode(path: string): string[] {
 	const { mode } = statSync(path);
 	if (process.platform === "win32" || (mode & 0o077) === 0) return [];
 	return [`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`];
+}
+
+/** Logins carry what their provider likes; a key has its own names. */
+function listUnknown(entry: unknown): string[] {
+	if (!isJsonObject(entry) || entry.type === "oauth") return [];
+	return describeUnknown(Object.keys(entry), ["type", "key", "env"]);
 }
 
 function readCredential(entry: unknown): StoredCredential | undefined {

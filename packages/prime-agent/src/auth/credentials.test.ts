@@ -130,8 +130,16 @@ it("warns about a file that others can read, and about entries that are no crede
 	expect((await keys.resolve(query))?.apiKey).toBe("k");
 });
 
+it("says which name of an entry means nothing, and quotes no value", async () => {
+	const { keys, path } = await setUp({ auth: { acme: { type: "api_key", keey: "sk-secret" } } });
+	expect(keys.warnings()).toEqual([
+		`${path}: the entry of "acme" is not a credential and is not used.`,
+		`${path}: the entry of "acme": "keey" is not known. Did you mean "key"?`,
+	]);
+});
+
 it("quotes nothing of a file that is not JSON", async () => {
 	const { keys, path } = await setUp({ auth: '{"acme": {"key": "sk-secret' });
-	expect(keys.warnings()).toEqual([`${path} is not used: it is not valid JSON.`]);
+	expect(keys.warnings()).toEqual([`${path} is not used: it is not valid JSON (line 1, column 18).`]);
 	expect(await keys.resolve(query)).toBeUndefined();
 });

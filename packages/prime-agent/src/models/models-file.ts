@@ -1,5 +1,6 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
 import { isJsonObject } from "../lib/json.ts";
+import { describeUnknown } from "../lib/unknown-keys.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 
 /** What `models.json` says about one provider; values of `apiKey` and `headers` are as configured. */
@@ -23,32 +24,71 @@ export type ModelSettings = Partial<Omit<Model<Api>, "id" | "provider">> & { rea
 /** The readable providers of a file by id, and what is wrong with the rest. */
 export interface ModelsFile {
 	readonly providers: ReadonlyMap<string, ProviderSettings>;
+	/** Ids of providers whose entry is wrong: using them without it could ask another server than the one meant. */
+	readonly refused: ReadonlySet<string>;
 	readonly warnings: readonly string[];
 }
 
-/**
- * Reads `models.json`. Never throws; one wrong provider hides no other. Models of a provider that `isKnown` may leave
- * out their address and api.
- */
-export function readModelsFile(path: string, isKnown: (provider: string) => boolean): ModelsFile {
-	const providers = new Map<string, ProviderSettings>();
-	const file = readJsonFile(path);
-	if (file.kind === "missing") return { providers, warnings: [] };
-	if (file.kind === "broken") return { providers, warnings: [`${path} is not used: ${file.reason}.`] };
-	const entries = isJsonObject(file.value) ? (file.value.providers ?? {}) : undefined;
-	if (!isJsonObject(entries)) return { providers, warnings: [`${path} is not used: "providers" is not an object.`] };
+/** What the reading goes by. */
+export interface ModelsFileRules {
+	/** Whether a provider has models of its own; those of the file may then leave out their address and api. */
+	readonly isKnown: (provider: string) => boolean;
+	readonly wireFormats: readonly string[];
+}
 
-	const warnings: string[] = [];
+/** Reads `models.json`. Never throws; one wrong provider hides no other. */
+export function readModelsFile(path: string, { isKnown, wireFormats }: ModelsFileRules): ModelsFile {
+	const providers = new Map<string, ProviderSettings>();
+	const refused = new Set<string>();
+	const nothing = (why: string) => ({ providers, refused, warnings: [`${path} is not used: ${why}.`] });
+	const file = readJsonFile(path);
+	if (file.kind === "missing") return { providers, refused, warnings: [] };
+	if (file.kind === "broken") return nothing(file.reason);
+	if (!isJsonObject(file.value)) return nothing("it is not a JSON object");
+	const entries = file.value.providers ?? {};
+	if (!isJsonObject(entries)) return nothing('"providers" is not an object');
+
+	const warnings = describeUnknown(Object.keys(file.value), ["providers"]).map((fault) => `${path}: ${fault}`);
 	for (const [id, entry] of Object.entries(entries)) {
+		const place = `${path}: provider "${id}"`;
 		try {
-			const settings = readProvider(entry);
+			const settings = readProvider(entry, wireFormats);
 			if (!isKnown(id)) for (const model of settings.models ?? []) completeModel(id, settings, model);
 			providers.set(id, settings);
 		} catch (error) {
-			warnings.push(`${path}: provider "${id}" is not used: ${(error as Error).message}.`);
+			refused.add(id);
+			warnings.push(`${place} is not used: ${(error as Error).message}.`);
 		}
+		warnings.push(...listUnknown(entry).map((fault) => `${place}: ${fault}`));
 	}
-	return { providers, warnings };
+	return { providers, refused, warnings };
+}
+
+const PROVIDER_KEYS = [
+	"name",
+	"baseUrl",
+	"api",
+	"apiKey",
+	"headers",
+	"authHeader",
+	"compat",
+	"models",
+	"modelOverrides",
+];
+
+/** The keys of an entry that mean nothing. */
+function listUnknown(entry: unknown): string[] {
+	if (!isJsonObject(entry)) return [];
+	const { models, modelOverrides } = entry;
+	const written = Array.isArray(models) ? models.filter(isJsonObject).map((model) => [model.id, model] as const) : [];
+	const overrides = isJsonObject(modelOverrides) ? Object.entries(modelOverrides) : [];
+	return [
+		...describeUnknown(Object.keys(entry), PROVIDER_KEYS),
+		...[...written, ...overrides].flatMap(([id, model]) => {
+			if (!isJsonObject(model)) return [];
+			return describeUnknown(Object.keys(model), MODEL_KEYS).map((fault) => `model "${id}": ${fault}`);
+		}),
+	];
 }
 
 /** The model that a line of `models.json` describes; throws where it has no address or no api. */
@@ -73,10 +113,11 @@ export function completeModel(provider: string, settings: ProviderSettings, mode
 	} as Model<Api>;
 }
 
-function readProvider(entry: unknown): ProviderSettings {
+function readProvider(entry: unknown, wireFormats: readonly string[]): ProviderSettings {
 	if (!isJsonObject(entry)) throw new Error("it is not an object");
 	const baseUrl = readText(entry, "baseUrl");
 	const api = readText(entry, "api");
+	checkApi(api, wireFormats);
 	const apiKey = readText(entry, "apiKey");
 	return {
 		...(baseUrl === undefined ? {} : { baseUrl }),
@@ -84,9 +125,10 @@ function readProvider(entry: unknown): ProviderSettings {
 		...(apiKey === undefined ? {} : { apiKey }),
 		...(entry.headers === undefined ? {} : { headers: readHeaders(entry.headers) }),
 		...(entry.compat === undefined ? {} : { compat: readObject(entry, "compat") }),
-		...(entry.models === undefined ? {} : { models: readModels(entry.models) }),
+		...(entry.models === undefined ? {} : { models: readModels(entry.models, wireFormats) }),
 		authHeader: entry.authHeader === true,
-		modelOverrides: entry.modelOverrides === undefined ? {} : readOverrides(readObject(entry, "modelOverrides")),
+		modelOverrides:
+			entry.modelOverrides === undefined ? {} : readOverrides(readObject(entry, "modelOverrides"), wireFormats),
 	};
 }
 
@@ -109,26 +151,33 @@ function readHeaders(value: unknown): Record<string, string> {
 	throw new Error('"headers" is not an object of texts');
 }
 
-function readModels(value: unknown): ModelSettings[] {
+function checkApi(api: unknown, wireFormats: readonly string[]): void {
+	if (api === undefined || wireFormats.some((known) => known === api)) return;
+	throw new Error(`there is no "api" ${JSON.stringify(api)}; use one of ${wireFormats.join(", ")}`);
+}
+
+function readModels(value: unknown, wireFormats: readonly string[]): ModelSettings[] {
 	if (!Array.isArray(value)) throw new Error('"models" is not a list');
 	return value.map((model) => {
 		if (!isJsonObject(model) || typeof model.id !== "string" || model.id === "") throw new Error('a model has no "id"');
-		checkFields(model, model.id);
+		checkFields(model, model.id, wireFormats);
 		return model as unknown as ModelSettings;
 	});
 }
 
-function readOverrides(value: Record<string, unknown>): Record<string, Partial<ModelSettings>> {
+function readOverrides(
+	value: Record<string, unknown>,
+	wireFormats: readonly string[],
+): Record<string, Partial<ModelSettings>> {
 	for (const [id, override] of Object.entries(value)) {
 		if (!isJsonObject(override)) throw new Error(`the override of "${id}" is not an object`);
-		checkFields(override, id);
+		checkFields(override, id, wireFormats);
 	}
 	return value as Record<string, Partial<ModelSettings>>;
 }
 
 const FIELD_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 	name: (value) => typeof value === "string",
-	api: (value) => typeof value === "string",
 	baseUrl: (value) => typeof value === "string",
 	reasoning: (value) => typeof value === "boolean",
 	input: (value) => Array.isArray(value) && value.every((kind) => kind === "text" || kind === "image"),
@@ -140,7 +189,14 @@ const FIELD_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 	thinkingLevelMap: isJsonObject,
 };
 
-function checkFields(model: Record<string, unknown>, id: string): void {
+/** Fields that are passed on unchecked: their values are the library's own. */
+const MODEL_KEYS = [
+	...["id", "api", "type", "promptCache", "inputLimits", "samplingParams", "samplingParamsByThinkingLevel"],
+	...Object.keys(FIELD_TYPES),
+];
+
+function checkFields(model: Record<string, unknown>, id: string, wireFormats: readonly string[]): void {
+	checkApi(model.api, wireFormats);
 	for (const [field, isRight] of Object.entries(FIELD_TYPES)) {
 		if (model[field] !== undefined && !isRight(model[field])) throw new Error(`"${field}" of model "${id}" is wrong`);
 	}

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { wireFormats } from "@prime-agent/loop";
 import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
 import type { KeyChain } from "./keys.ts";
@@ -29,7 +30,7 @@ async function open(
 	if (file !== undefined) {
 		await writeFile(join(agentFolder, "models.json"), typeof file === "string" ? file : JSON.stringify(file));
 	}
-	return ModelRegistry.open({ agentFolder, env: options.env ?? {}, keys: options.keys ?? keysFor() });
+	return ModelRegistry.open({ agentFolder, env: options.env ?? {}, keys: options.keys ?? keysFor(), wireFormats });
 }
 
 const server = { baseUrl: "http://127.0.0.1:1/v1", api: "openai-completions", models: [{ id: "m" }] };
@@ -69,8 +70,23 @@ it("lets one wrong provider of models.json hide no other", async () => {
 });
 
 it.each([
-	["{", /is not used: it is not valid JSON/],
-	["[]", /is not used: "providers" is not an object/],
+	["{", /is not used: it is not valid JSON \(line 1, column 2\)\.$/],
+	["[]", /is not used: it is not a JSON object/],
+	[{ providers: [] }, /is not used: "providers" is not an object/],
+	[{ provider: {} }, /: "provider" is not known\. Did you mean "providers"\?$/],
+	[
+		{ providers: { a: { ...server, baseURL: "x" } } },
+		/provider "a": "baseURL" is not known\. Did you mean "baseUrl"\?$/,
+	],
+	[
+		{ providers: { a: { ...server, models: [{ id: "m", contextwindow: 5 }] } } },
+		/provider "a": model "m": "contextwindow" is not known\. Did you mean "contextWindow"\?$/,
+	],
+	[
+		{ providers: { a: { ...server, api: "openai" } } },
+		/provider "a" is not used: there is no "api" "openai"; use one of anthropic-messages, .*openai-responses/,
+	],
+	[{ providers: { a: { ...server, models: [{ id: "m", api: 5 }] } } }, /is not used: there is no "api" 5; use one of /],
 	[{ providers: { a: { ...server, models: "m" } } }, /"models" is not a list/],
 	[{ providers: { a: { ...server, models: [{}] } } }, /a model has no "id"/],
 	[
@@ -81,6 +97,16 @@ it.each([
 ])("says what is wrong with models.json %j", async (file, warning) => {
 	const registry = await open({ file });
 	expect(registry.warnings.join()).toMatch(warning);
+});
+
+it("does not ask a known provider at its own address when its entry in models.json is wrong", async () => {
+	const registry = await open({
+		file: { providers: { openai: { baseUrl: "http://127.0.0.1:1/v1", api: "openai" } } },
+		keys: keysFor("openai"),
+	});
+	expect(registry.canonical("openai")).toBeUndefined();
+	expect(registry.providers()).not.toContain("openai");
+	await expect(selectModel(registry, { named: { id: "gpt-5" } })).rejects.toThrow();
 });
 
 it("adds models to a known provider, and changes those it has", async () => {

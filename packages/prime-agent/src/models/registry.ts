@@ -11,7 +11,7 @@ import {
 	type ProviderSettings,
 	readModelsFile,
 } from "./models-file.ts";
-import { BUILTIN_PROVIDERS, baseUrlVariable, findBuiltin } from "./providers.ts";
+import { BUILTIN_PROVIDERS, type BuiltinProvider, baseUrlVariable, findBuiltin } from "./providers.ts";
 
 /** Every model that could be used: the built-in catalogues under what `models.json` and the environment change. */
 export class ModelRegistry {
@@ -27,10 +27,16 @@ export class ModelRegistry {
 	}
 
 	/** Reads `models.json` of the agent folder; no catalogue yet. */
-	static open(options: { agentFolder: string; env: Environment; keys: KeyChain }): ModelRegistry {
-		const path = join(options.agentFolder, "models.json");
-		const file = readModelsFile(path, (provider) => findBuiltin(provider) !== undefined);
-		return new ModelRegistry(options.env, options.keys, file);
+	static open(options: {
+		agentFolder: string;
+		env: Environment;
+		keys: KeyChain;
+		wireFormats: readonly string[];
+	}): ModelRegistry {
+		const { agentFolder, env, keys, wireFormats } = options;
+		const isKnown = (provider: string) => findBuiltin(provider) !== undefined;
+		const file = readModelsFile(join(agentFolder, "models.json"), { isKnown, wireFormats });
+		return new ModelRegistry(env, keys, file);
 	}
 
 	/** What a person should know about `models.json`. */
@@ -41,12 +47,14 @@ export class ModelRegistry {
 	/** Ids of all providers: those of `models.json` first, because somebody wrote them down, then the built-in ones. */
 	providers(): readonly string[] {
 		const written = [...this.#file.providers.keys()].filter((id) => !findBuiltin(id));
-		return [...written, ...BUILTIN_PROVIDERS.map((provider) => provider.id)];
+		return [...written, ...BUILTIN_PROVIDERS.map(({ id }) => id).filter((id) => this.canonical(id) !== undefined)];
 	}
 
 	/** The id of the provider that people call by this name, or undefined. */
 	canonical(name: string): string | undefined {
-		return findBuiltin(name)?.id ?? (this.#file.providers.has(name) ? name : undefined);
+		const builtin = findBuiltin(name);
+		if (!builtin) return this.#file.providers.has(name) ? name : undefined;
+		return namesOf(builtin).some((each) => this.#file.refused.has(each)) ? undefined : builtin.id;
 	}
 
 	/** The provider's models; empty for an unknown one. */
@@ -94,7 +102,8 @@ export class ModelRegistry {
 	}
 
 	#settings(provider: string): ProviderSettings | undefined {
-		const names = [provider, ...(findBuiltin(provider)?.aliases ?? [])];
+		const builtin = findBuiltin(provider);
+		const names = builtin ? namesOf(builtin) : [provider];
 		return names.map((name) => this.#file.providers.get(name)).find((settings) => settings !== undefined);
 	}
 
@@ -130,6 +139,10 @@ export class ModelRegistry {
 		if (settings) applySettings(provider, settings, models);
 		return models;
 	}
+}
+
+function namesOf({ id, aliases = [] }: BuiltinProvider): readonly string[] {
+	return [id, ...aliases];
 }
 
 function applySettings(provider: string, settings: ProviderSettings, models: Record<string, Model<Api>>): void {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { normalizeContext } from "@earendil-works/pi-ai";
-import { guardStream } from "@prime-agent/loop";
+import { guardStream, loadAdapter, wireFormats } from "@prime-agent/loop";
 import { type ModelServer, raw, reply, startChatServer } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
 import { Credentials } from "../auth/credentials.ts";
@@ -16,11 +16,12 @@ async function ask(server: ModelServer, provider: object, env: Record<string, st
 	const written = { baseUrl: server.baseUrl, api: "openai-completions", models: [{ id: "m" }], ...provider };
 	await writeFile(join(folder, "models.json"), JSON.stringify({ providers: { local: written } }));
 	const keys = new Credentials({ agentFolder: folder, env });
-	const registry = ModelRegistry.open({ agentFolder: folder, env, keys });
+	const registry = ModelRegistry.open({ agentFolder: folder, env, keys, wireFormats });
 	const stream = createStream({
 		registry,
 		env,
 		userAgent: "prime-agent/test",
+		loadAdapter,
 		guard: (streamFn) => guardStream({ streamFn }),
 	});
 	const context = normalizeContext({ messages: [{ role: "user", content: "hi", timestamp: 0 }] });
@@ -90,11 +91,4 @@ it("does not talk of credentials when something else failed", async () => {
 	const server = await start();
 	server.script(raw({ status: 500, body: { error: { message: "broken" } } }));
 	expect((await ask(server, { apiKey: "k" })).errorMessage).not.toContain("/login");
-});
-
-it("names the apis there are when a model has another", async () => {
-	const server = await start();
-	const message = await ask(server, { api: "soap" });
-	expect(message.errorMessage).toMatch(/Unknown api "soap" in models\.json\. Known: anthropic-messages, /);
-	expect(server.requests).toHaveLength(0);
 });

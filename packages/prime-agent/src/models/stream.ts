@@ -10,7 +10,6 @@ import type {
 import { resolveConfigValue } from "../platform/config-value.ts";
 import type { Environment } from "../platform/paths.ts";
 import type { Key } from "../protocol/credential.ts";
-import { loadApi } from "./apis.ts";
 import { addLoginHint } from "./login-hint.ts";
 import { findBuiltin } from "./providers.ts";
 import type { ModelRegistry } from "./registry.ts";
@@ -28,9 +27,14 @@ export interface StreamParts {
 	readonly registry: ModelRegistry;
 	readonly env: Environment;
 	readonly userAgent: string;
+	/** Loads the code of a wire format. */
+	readonly loadAdapter: LoadAdapter;
 	/** Watches over one request; sees its key, so that the key can be kept out of texts. */
 	readonly guard: (send: ModelStream) => GuardedStream;
 }
+
+/** Loads the code that requests in a wire format need; rejects for one that there is none for. */
+type LoadAdapter = (api: Api) => Promise<ProviderStreams>;
 
 /** A stream function that may answer at once or later. */
 type GuardedStream = (
@@ -41,9 +45,9 @@ type GuardedStream = (
  * Makes the function that sends requests: it finds the key anew for each and loads the code that the model needs. The
  * guard keeps the library from asking again by itself. Rejects with a message for people when there is no key.
  */
-export function createStream({ registry, env, userAgent, guard }: StreamParts): ModelStream {
+export function createStream({ registry, env, userAgent, loadAdapter, guard }: StreamParts): ModelStream {
 	const send = guard(async (model, context, options) =>
-		(await loadStreams(model)).streamSimple(model, context, options),
+		(await loadStreams(model, loadAdapter)).streamSimple(model, context, options),
 	);
 	return async (model, context, options = {}) => {
 		const key = await registry.key(model.provider, options.signal);
@@ -64,11 +68,11 @@ export function createStream({ registry, env, userAgent, guard }: StreamParts): 
 }
 
 /** Loads the code that the model's requests need, so that the first one need not wait for it. */
-export async function loadStreams(model: Model<Api>): Promise<ProviderStreams> {
+export async function loadStreams(model: Model<Api>, loadAdapter: LoadAdapter): Promise<ProviderStreams> {
 	// Its SDK would write what is wrong with a reply to stderr, beside the error that people are shown.
 	process.env.OPENAI_LOG ??= "off";
 	const own = findBuiltin(model.provider)?.streams;
-	return own ? own() : loadApi(model.api);
+	return own ? own() : loadAdapter(model.api);
 }
 
 async function requestHeaders(

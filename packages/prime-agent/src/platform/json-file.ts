@@ -1,3 +1,4 @@
+import { findJsonFault } from "../lib/json-fault.ts";
 import { errorText } from "../lib/text.ts";
 import { readTextFile } from "./text-file.ts";
 
@@ -20,10 +21,12 @@ export function readJsonFile(path: string): JsonFile {
 		if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
 		return { kind: "broken", reason: code === undefined ? errorText(error) : `it cannot be read (${code})` };
 	}
+	const json = text.replace(/^\uFEFF/, "");
 	try {
-		return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) };
+		return { kind: "value", value: JSON.parse(json) };
 	} catch {
 		// The parser's message quotes the text around the fault, which may be a key.
-		return { kind: "broken", reason: "it is not valid JSON" };
+		const { line, column } = findJsonFault(json);
+		return { kind: "broken", reason: `it is not valid JSON (line ${line}, column ${column})` };
 	}
 }

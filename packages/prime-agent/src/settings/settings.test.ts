@@ -71,7 +71,7 @@ it("reports a broken file, keeps it, and goes on with the other", async () => {
 	const path = join(agent, "settings.json");
 	expect(read()).toEqual({
 		settings: { defaultModel: "n", kernel: {} },
-		warnings: [`${path} is not used: it is not valid JSON. The file is kept as it is.`],
+		warnings: [`${path} is not used: it is not valid JSON (line 1, column 3). The file is kept as it is.`],
 	});
 	expect(await readFile(path, "utf8")).toBe("{ not json");
 });
@@ -98,13 +98,18 @@ it("reads paths from the folder of the file that has them, and ~ as the home fol
 
 it("hands out any setting by its path, merged field by field", async () => {
 	const { readAll } = await setUp(
-		{ retry: { maxRetries: 5, provider: { timeoutMs: 1 } }, list: [1, 2], rlmMaxDepth: 2 },
-		{ retry: { provider: { maxRetryDelayMs: 3 } }, list: [3], rlmMaxDepth: 9, mcpServers: { a: { command: "x" } } },
+		{ retry: { maxRetries: 5, provider: { timeoutMs: 1 } }, enabledModels: ["a", "b"], rlmMaxDepth: 2 },
+		{
+			retry: { provider: { maxRetryDelayMs: 3 } },
+			enabledModels: ["c"],
+			rlmMaxDepth: 9,
+			mcpServers: { a: { command: "x" } },
+		},
 	);
 	const { settings, warnings } = readAll();
 	expect(settings.get("retry")).toEqual({ maxRetries: 5, provider: { timeoutMs: 1, maxRetryDelayMs: 3 } });
 	expect(settings.get("retry.provider.maxRetryDelayMs")).toBe(3);
-	expect(settings.get("list")).toEqual([3]);
+	expect(settings.get("enabledModels")).toEqual(["c"]);
 	expect(settings.get("rlmMaxDepth")).toBe(2);
 	for (const path of ["mcpServers", "retry.none.at.all", "retry.maxRetries.x", "constructor", "__proto__.x"]) {
 		expect(settings.get(path), path).toBeUndefined();
@@ -133,6 +138,30 @@ it.each([
 	const { settings, warnings } = (await setUp({ [group]: values })).readAll();
 	expect(settings.get(`${group}.${path}`)).toBeUndefined();
 	expect(warnings).toEqual([expect.stringContaining(`"${group}.${path}" is not used: ${fault}.`)]);
+});
+
+it.each([
+	[{ retyr: {} }, '"retyr" is not known. Did you mean "retry"?'],
+	[{ defaultmodel: "m" }, '"defaultmodel" is not known. Did you mean "defaultModel"?'],
+	[{ retry: { maxRetires: 1 } }, '"retry.maxRetires" is not known. Did you mean "maxRetries"?'],
+	[{ cellTimeoutMs: 5 }, '"cellTimeoutMs" is not known. Did you mean "kernel.cellTimeoutMs"?'],
+	[{ somethingElseEntirely: 5 }, '"somethingElseEntirely" is not known.'],
+	[{ retry: 5 }, '"retry" is not used: it must be an object with enabled, maxRetries, '],
+	[{ compaction: null }, '"compaction" is not used: it must be an object with enabled, '],
+])("says of %j what is wrong with it", async (values, fault) => {
+	const { agent, readAll } = await setUp(values);
+	const { warnings } = readAll();
+	expect(warnings).toEqual([expect.stringContaining(`${join(agent, "settings.json")}: ${fault}`)]);
+});
+
+it("does not let a wrong group of the project hide the user's", async () => {
+	const { readAll } = await setUp({ retry: { maxRetries: 7 } }, { retry: false });
+	expect(readAll().settings.get("retry.maxRetries")).toBe(7);
+});
+
+it("says nothing about notes and about settings of parts that come later", async () => {
+	const { readAll } = await setUp({ $schema: "x", _note: "y", theme: "dark", mcpServers: { any: { command: "x" } } });
+	expect(readAll().warnings).toEqual([]);
 });
 
 it("lets the newer name win over an older one", async () => {

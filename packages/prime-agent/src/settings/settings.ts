@@ -2,6 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
+import { findUnknown } from "./known.ts";
 
 /** How hard a model may be asked to think, weakest first. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -148,6 +149,10 @@ function readScope({ path, isUser, env, warnings }: Scope): JsonObject {
 		warnings.push(`${path}: "${key}" is not used: ${fault}.`);
 		removeAt(values, key);
 	};
+	for (const { path: key, fault } of findUnknown(values)) {
+		warnings.push(`${path}: "${key}" ${fault}`);
+		removeAt(values, key);
+	}
 	for (const [from, to] of OLD_NAMES) {
 		const value = valueAt(values, from);
 		if (value !== undefined && valueAt(values, to) === undefined) setAt(values, to, value);

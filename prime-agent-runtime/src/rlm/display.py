@@ -3,6 +3,7 @@
 import base64
 import json
 
+from rlm.keep import plain
 from rlm.pretty import cut_middle, text_of
 
 METHODS = (
@@ -70,11 +71,12 @@ def draw(figure):
 
 
 def encode(data):
-    """JSON for a representation: bytes as base64, values as they are."""
+    """JSON for a representation: bytes as base64, text without control characters, values as they are."""
     if isinstance(data, (bytes, bytearray)):
         return base64.b64encode(data).decode()
-    if not isinstance(data, str):
-        json.dumps(data)
+    if isinstance(data, str):
+        return plain(str(data))
+    json.dumps(data)
     return data
 
 
@@ -104,7 +106,7 @@ class Displays:
 
     def send(self, bundle):
         """Sends one bundle, or says in the text why it was left out."""
-        size = sum(len(data if isinstance(data, str) else json.dumps(data)) for data in bundle.values())
+        size = sum(len(json.dumps(data)) for data in bundle.values())
         if size > MAX_BUNDLE_BYTES:
             self.write_text("[a display of %d bytes was left out: the limit is %d]\n" % (size, MAX_BUNDLE_BYTES))
         elif self.is_full:

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 
 from rlm.processes import find_leftovers, send_signal
@@ -19,12 +20,16 @@ MARK = "PRIME_AGENT_KERNEL_ID"
 OWNER_GRACE_S = 2.0
 TERM_GRACE_S = 2.0
 KILL_GRACE_S = 3.0
+# when orphans begin to be adopted, after the start
+ADOPT_S = 0.3
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def start(run_kernel):
     """Forks: the child becomes the kernel (`run_kernel(life_fd)`); this process watches it and never returns."""
     mark = "%d-%s" % (os.getpid(), os.urandom(8).hex())
-    os.environ[MARK] = mark
+    # a kernel inside a cell of another one: both guardians know what it starts
+    os.environ[MARK] = ":".join(filter(None, (os.environ.get(MARK), mark)))
     for fd in (WIRE_FD, REPORT_FD):
         os.set_inheritable(fd, False)
     life_read, life_write = os.pipe()
@@ -49,8 +54,11 @@ class Guardian:
         self.life = life
         self.groups = {kernel}
         self.folders = set()
+        # forked copies of the kernel that write a snapshot: nobody's jobs
+        self.copies = set()
         self.pending = b""
         self.status = None
+        self.has_children = True
 
     def watch(self):
         """Waits for the end of the kernel or of its owner, reaps, and ends this process with the kernel's status."""
@@ -62,12 +70,17 @@ class Guardian:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         sources = [REPORT_FD, self.life, wake_read]
         deadline = None
+        adopting = time.monotonic() + ADOPT_S
         while not self.has_ended():
-            timeout = None if deadline is None else deadline - time.monotonic()
-            if timeout is not None and timeout <= 0:
+            now = time.monotonic()
+            if adopting is not None and now >= adopting:
+                adopt_orphans()
+                adopting = None
+            if deadline is not None and now >= deadline:
                 send_signal(self.kernel, signal.SIGKILL)
-                deadline, timeout = None, None
-            ready, _, _ = select.select(sources, [], [], timeout)
+                deadline = None
+            waits = [at - now for at in (deadline, adopting) if at is not None]
+            ready, _, _ = select.select(sources, [], [], min(waits) if waits else None)
             if self.life in ready and not self.read_notes():
                 sources.remove(self.life)
             if wake_read in ready:
@@ -83,11 +96,17 @@ class Guardian:
         os._exit(0)
 
     def has_ended(self):
-        """True once the kernel process is gone; collects its status."""
-        if self.status is None:
-            pid, status = os.waitpid(self.kernel, os.WNOHANG)
-            if pid:
+        """True once the kernel process is gone; collects its status, and adopted children that ended."""
+        while self.has_children:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self.has_children = False
+                break
+            if pid == self.kernel:
                 self.status = status
+            if not pid:
+                break
         return self.status is not None
 
     def exit_code(self):
@@ -110,6 +129,10 @@ class Guardian:
                 self.groups.add(int(rest))
             elif kind == b"-":
                 self.groups.discard(int(rest))
+            elif kind == b"c":
+                self.copies.add(int(rest))
+            elif kind == b"e":
+                self.copies.discard(int(rest))
             elif kind == b"/":
                 self.folders.add(os.fsdecode(b"/" + rest))
         return bool(data)
@@ -122,15 +145,26 @@ class Guardian:
             # the owner is gone: there is nobody to tell
             return
 
+    def is_copy(self, pid):
+        """True for a copy of the kernel that writes a snapshot."""
+        try:
+            return os.getsid(pid) in self.copies
+        except ProcessLookupError:
+            return True
+
     def leftovers(self):
         return find_leftovers(self.mark, self.groups, os.getpid())
 
     def reap(self):
         """Ends every process that the kernel started: TERM, then KILL, with bounded waits."""
+        for group in self.copies:
+            send_signal(-group, signal.SIGKILL)
         jobs = self.leftovers()
         if not jobs:
             return
-        self.report({"jobs": [{"pid": pid, "command": command} for pid, command in sorted(jobs.items())]})
+        known = [{"pid": pid, "command": jobs[pid]} for pid in sorted(jobs) if not self.is_copy(pid)]
+        if known:
+            self.report({"jobs": known})
         for number, grace in ((signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, KILL_GRACE_S)):
             deadline = time.monotonic() + grace
             told = set()
@@ -141,7 +175,18 @@ class Guardian:
                         send_signal(pid, number)
                         told.add(pid)
                 time.sleep(0.02)
+                # adopted ones that have ended
+                self.has_ended()
                 jobs = self.leftovers()
+
+
+def adopt_orphans():
+    """From now on what a process of the kernel's leaves behind becomes a child of this process, whatever it did to hide."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def remove_folders(folders):

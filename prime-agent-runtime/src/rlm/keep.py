@@ -1,9 +1,15 @@
 """Keeps the head and the tail of one stream in memory and the whole, up to a cap, in a file."""
 
 import os
+import re
 from collections import deque
 
-PRINTABLE = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), 127)}
+from rlm.clean import clean
+
+# C0 and C1 but tab, line feed, carriage return and the line end of EBCDIC: a terminal would obey them
+PRINTABLE = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), *range(127, 133), *range(134, 160))}
+
+UNSAFE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]|\r(?!\n)")
 
 
 class Keeper:
@@ -104,3 +110,8 @@ def show(data):
     if start and len(data) > start:
         data = data[start:]
     return data.decode("utf-8", "replace").translate(PRINTABLE)
+
+
+def plain(text):
+    """A text of the user's (a value, a message, a name) as a terminal shows it, with nothing in it that acts on one."""
+    return show(clean(text.encode("utf-8", "backslashreplace"))) if UNSAFE.search(text) else text

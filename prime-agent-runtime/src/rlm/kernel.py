@@ -12,7 +12,7 @@ import sys
 import threading
 import types
 
-from rlm import goal, host, ipython, magics
+from rlm import host, ipython, magics
 from rlm.capture import Capture
 from rlm.cells import Compiler, run_parts
 from rlm.descriptors import move_high
@@ -20,6 +20,7 @@ from rlm.display import Displays, make_bundle
 from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
+from rlm.namespace import Names, inject
 from rlm.output import Output
 from rlm.streams import Streams
 from rlm.wire import PROTOCOL, Wire
@@ -62,6 +63,8 @@ class Kernel:
         self.count = 0
         self.closing = False
         self.void = None
+        # made when the host first asks for one
+        self.snapshots = None
 
     def note(self, kind, group):
         """Tells the guardian about a process group that begins (`+`) or is gone (`-`)."""
@@ -147,7 +150,8 @@ class Kernel:
         # the working folder after the standard library, so that a file named json.py breaks nothing
         first = next((i for i, path in enumerate(sys.path) if path in site.getsitepackages()), len(sys.path))
         sys.path.insert(first, "")
-        self.namespace.update(rlm=sys.modules["rlm"], goal=goal)
+        inject(self.namespace)
+        self.names = Names(self.namespace)
 
     def cut_off(self):
         """In a child that a cell forked: no line to the host, no word to the guardian."""
@@ -187,6 +191,8 @@ class Kernel:
                 self.void = message["cell"]
         elif op == "reply":
             self.bridge.deliver(message["id"], message["ok"], message.get("value"))
+        elif op in ("save", "restore"):
+            self.submit(lambda: self.serve_snapshot(message))
         elif op == "shutdown":
             self.hang_up()
 
@@ -225,13 +231,12 @@ class Kernel:
             if self.void == self.cell:
                 raise KeyboardInterrupt
             self.interrupts.begin()
-            answer = await self.run_code(code)
-            self.interrupts.end()
-            return answer
+            return await self.run_code(code)
         except BaseException as error:
-            self.interrupts.end()
+            # an interrupt also ends the making of a message that never ends
             return failure(error if self.loop is None else self.loop.cause_of(error))
         finally:
+            self.interrupts.end()
             if self.loop is not None:
                 # a task works on a copy of the context that it was started in
                 self.context = contextvars.copy_context()
@@ -263,10 +268,24 @@ class Kernel:
             os._exit(0)
         if error is not None:
             answer = failure(error)
+        replaced = self.streams.repair()
+        if replaced:
+            self.output.write("stderr", replaced.encode())
         stdout, stderr, dropped = self.output.take()
         done = {"op": "done", "cell": self.cell, "stdout": stdout, "stderr": stderr, "dropped": dropped}
-        self.wire.send({**done, **answer})
+        self.wire.send({**done, **answer, **self.names.news()})
         self.cell = None
+
+    def serve_snapshot(self, message):
+        """Runs in the main thread."""
+        if self.snapshots is None:
+            from rlm.snapshot.copy import Snapshots
+
+            self.snapshots = Snapshots(self.names, self.wire.send, self.note)
+        if self.cell is None:
+            self.snapshots.serve(message)
+        else:
+            self.snapshots.refuse(message)
 
     def raise_or_cancel(self):
         """Stops the running cell: at once in its own code, by cancelling it where it awaits."""

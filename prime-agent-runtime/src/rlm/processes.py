@@ -16,8 +16,8 @@ def send_signal(pid, number):
 
 
 def find_leftovers(mark, groups, own_pid):
-    """Live processes that carry the kernel's mark in their environment or belong to its groups, as {pid: command}."""
-    table = read_proc(mark, groups) if sys.platform == "linux" else read_ps(groups)
+    """Live processes that descend from this one, carry the kernel's mark or belong to its groups, as {pid: command}."""
+    table = read_proc(mark, groups, own_pid) if sys.platform == "linux" else read_ps(groups)
     table.pop(own_pid, None)
     return table
 
@@ -35,7 +35,7 @@ def is_group_alive(group):
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                state, member_of, _ = read_stat(name)
+                state, member_of, _, _ = read_stat(name)
             except (OSError, ValueError, IndexError):
                 # it ended meanwhile
                 continue
@@ -45,31 +45,59 @@ def is_group_alive(group):
 
 
 def read_stat(pid):
-    """State, process group and session of a process (Linux)."""
+    """State, process group, session and parent of a process (Linux)."""
     # after the last bracket: state, parent, group, session
     fields = read_bytes(pid, "stat").rpartition(b")")[2].split()
-    return fields[0], int(fields[2]), int(fields[3])
+    return fields[0], int(fields[2]), int(fields[3]), int(fields[1])
 
 
-def read_proc(mark, groups):
-    """The Linux way: the mark also finds a process that left its group and session."""
-    needle = b"\0PRIME_AGENT_KERNEL_ID=" + mark.encode() + b"\0"
-    found = {}
+def read_proc(mark, groups, root):
+    """The Linux way: the mark also finds a process that left its group and session, its parents one without the mark."""
+    parents, found = {}, set()
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
-            state, group, session = read_stat(name)
+            state, group, session, parent = read_stat(name)
             if state in DEAD:
                 continue
+            parents[int(name)] = parent
             # a group of ours leads its own session; the number alone could have been given to somebody else
-            ours = group in groups and session == group
-            if ours or needle in b"\0" + read_bytes(name, "environ") + b"\0":
-                found[int(name)] = describe(read_bytes(name, "cmdline"))
+            if (group in groups and session == group) or has_mark(read_bytes(name, "environ"), mark.encode()):
+                found.add(int(name))
         except (OSError, ValueError, IndexError):
             # it ended meanwhile, or belongs to somebody else
             continue
-    return found
+    found.update(pid for pid in parents if descends(pid, root, parents))
+    return {pid: command for pid in found if (command := read_command(pid)) is not None}
+
+
+def has_mark(environment, mark):
+    """True when the variable of marks names this one among others."""
+    for variable in environment.split(b"\0"):
+        name, _, value = variable.partition(b"=")
+        if name == b"PRIME_AGENT_KERNEL_ID" and mark in value.split(b":"):
+            return True
+    return False
+
+
+def descends(pid, root, parents):
+    """True when a process is below `root` in the tree."""
+    seen = set()
+    while pid in parents and pid not in seen:
+        seen.add(pid)
+        pid = parents[pid]
+        if pid == root:
+            return True
+    return False
+
+
+def read_command(pid):
+    """How a process was started, or None when it is gone."""
+    try:
+        return describe(read_bytes(pid, "cmdline"))
+    except OSError:
+        return None
 
 
 def read_bytes(pid, name):

@@ -129,6 +129,7 @@ class Streams:
             "stdout": Stdout("stdout", 1, output),
             "stderr": Stdout("stderr", 2, output),
         }
+        self.fields = {name: dict(vars(stream)) for name, stream in self.by_name.items()}
 
     def install(self):
         """Puts them in place."""
@@ -138,8 +139,13 @@ class Streams:
         builtins.input = refuse_input
 
     def repair(self):
-        """Brings a stream back that a cell removed or closed; what it put in its place stays."""
+        """Puts the streams back as they were; returns one sentence about those that had been replaced, or ""."""
+        names = []
         for name, stream in self.by_name.items():
-            current = getattr(sys, name, None)
-            if current is None or getattr(current, "closed", False):
+            if vars(stream) != self.fields[name]:
+                vars(stream).clear()
+                vars(stream).update(self.fields[name])
+            if vars(sys).get(name) is not stream:
                 setattr(sys, name, stream)
+                names.append("sys." + name)
+        return "[this cell replaced %s: put back for the next one]\n" % " and ".join(names) if names else ""

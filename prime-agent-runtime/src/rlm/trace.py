@@ -4,24 +4,47 @@ import os
 import sysconfig
 import traceback
 
+from rlm.keep import plain
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_FRAMES = 16
 MAX_DEPTH = 400
 MAX_VALUE = 1 << 14
 MAX_LINE = 2000
+MAX_LINES = 400
+MAX_NAME = 200
+# the real one: a metaclass may answer anything
+NAME = type.__dict__["__name__"]
 LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def describe(error):
-    """`{"name", "value", "traceback"}` of an exception."""
+    """`{"name", "value", "traceback"}` of an exception; an interrupt meanwhile, or a fault of its own code, shortens it."""
+    name = name_of(error)
+    try:
+        value = message_of(error)
+        lines = format_lines(error)
+    except BaseException as problem:
+        # faulty methods of the user's own class
+        value = "<its message could not be made: %s>" % name_of(problem)
+        lines = ["%s: %s" % (name, value)]
+    return {"name": name, "value": value, "traceback": lines}
+
+
+def name_of(error):
+    """The name of its class, whatever a metaclass says about it."""
+    return plain(NAME.__get__(type(error))[:MAX_NAME])
+
+
+def message_of(error):
     try:
         value = str(error)
     except Exception as problem:
         # a faulty __str__ of the user's own class
-        value = "<its message could not be made: %s>" % type(problem).__name__
+        return "<its message could not be made: %s>" % name_of(problem)
     if len(value) > MAX_VALUE:
         value = value[:MAX_VALUE] + "... (%d characters)" % len(value)
-    return {"name": type(error).__name__, "value": value, "traceback": format_lines(error)}
+    return plain(value)
 
 
 def format_lines(error):
@@ -29,11 +52,16 @@ def format_lines(error):
     left_out = shorten(error)
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
     left_out += trim(report, set())
-    lines = "".join(report.format()).rstrip("\n").split("\n")
+    text = "".join(piece if len(piece) <= MAX_VALUE else piece[:MAX_VALUE] + "...\n" for piece in report.format())
+    lines = text.rstrip("\n").split("\n")
+    cut = len(lines) - MAX_LINES
+    if cut > 0:
+        half = MAX_LINES // 2
+        lines[half:-half] = ["  [%d lines in the middle are left out]" % cut]
     lines = [line if len(line) <= MAX_LINE else line[:MAX_LINE] + "..." for line in lines]
     if left_out:
         lines.insert(1, "  [%d frames in the middle are left out]" % left_out)
-    return lines
+    return [plain(line) for line in lines]
 
 
 def shorten(error):

@@ -6,6 +6,8 @@ import queue
 import threading
 
 PROTOCOL = 1
+# the host takes no message that is longer
+MAX_BYTES = 10 << 20
 
 
 class Wire:
@@ -25,8 +27,8 @@ class Wire:
         threading.Thread(target=self.write_loop, name="rlm-write", daemon=True).start()
 
     def send(self, message):
-        """Queues one message; raises TypeError or ValueError when it is not JSON."""
-        self.outgoing.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        """Queues one message; raises TypeError or ValueError when it is not JSON or too long."""
+        self.outgoing.put(encode(message) + b"\n")
 
     def backlog(self):
         """How many messages the host has not taken yet."""
@@ -73,3 +75,11 @@ class Wire:
                 self.on_message(message)
             if rest:
                 pieces.append(rest)
+
+
+def encode(message):
+    """One message as JSON that every parser accepts; raises TypeError or ValueError for what is none or too long."""
+    data = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+    if len(data) > MAX_BYTES:
+        raise ValueError("this has %d bytes as JSON, and the host takes at most 10 MB at once" % len(data))
+    return data

@@ -1,5 +1,5 @@
 /** No message of a kernel is as long as this; a longer line is no message. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Splits a byte stream into the JSON values of its lines; calls `onBroken` once when it is none. */
 export class JsonLines {
@@ -29,7 +29,7 @@ export class JsonLines {
 		if (this.#broken || start >= data.length) return;
 		this.#pieces.push(data.subarray(start));
 		this.#size += data.length - start;
-		if (this.#size > MAX_LINE_BYTES) this.#fail("a message longer than 64 MB");
+		if (this.#size > MAX_LINE_BYTES) this.#fail("a message longer than 16 MB");
 	}
 
 	#emit(line: Buffer): void {

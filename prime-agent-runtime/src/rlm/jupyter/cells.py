@@ -14,7 +14,7 @@ MISPLACED = re.compile(r"\n\s*(%%\w+)")
 class Cells:
     """The running cell and what its reply holds."""
 
-    def __init__(self, shell, loop, wire, output, streams, displays, interrupts):
+    def __init__(self, shell, loop, wire, output, streams, displays, interrupts, names, snapshots):
         self.shell = shell
         self.loop = loop
         self.wire = wire
@@ -22,6 +22,8 @@ class Cells:
         self.streams = streams
         self.displays = displays
         self.interrupts = interrupts
+        self.names = names
+        self.snapshots = snapshots
         self.context = contextvars.copy_context()
         self.cell = None
         self.void = None
@@ -42,10 +44,12 @@ class Cells:
         self.interrupts.end()
         if error is not None:
             answer = self.failure(error)
+        replaced = self.streams.repair()
+        if replaced:
+            self.output.write("stderr", replaced.encode())
         stdout, stderr, dropped = self.output.take()
-        self.streams.repair()
         self.cell = None
-        return {"cell": cell, "stdout": stdout, "stderr": stderr, "dropped": dropped, **answer}
+        return {"cell": cell, "stdout": stdout, "stderr": stderr, "dropped": dropped, **answer, **self.names.news()}
 
     async def run_cell(self, code):
         """The task of a cell."""
@@ -53,13 +57,12 @@ class Cells:
             if self.void == self.cell:
                 raise KeyboardInterrupt
             self.interrupts.begin()
-            answer = await self.run_code(code)
-            self.interrupts.end()
-            return answer
+            return await self.run_code(code)
         except BaseException as error:
-            self.interrupts.end()
+            # an interrupt also ends the making of a message that never ends
             return self.failure(self.loop.cause_of(error))
         finally:
+            self.interrupts.end()
             if self.output.forked:
                 # a forked child ran past the end of the cell
                 os._exit(0)
@@ -103,6 +106,10 @@ class Cells:
 
     def is_machinery(self, filename):
         return filename.startswith((trace.HERE + os.sep, *self.packages))
+
+    def serve_snapshot(self, message):
+        """Has the main thread answer a `save` or `restore` of the host; from any thread."""
+        self.loop.call(lambda: (self.snapshots.serve if self.cell is None else self.snapshots.refuse)(message))
 
     def interrupt(self, cell):
         """Asks the running cell to stop; from any thread."""

@@ -1,8 +1,9 @@
 """What the kernel tells its host, as signed Jupyter messages."""
 
-import json
 import queue
 import threading
+
+from rlm.wire import encode
 
 # requests of cells travel as messages of this one comm
 COMM = "host.request"
@@ -57,13 +58,13 @@ class JupyterWire:
         self.outgoing.put((kind, content, self.parent))
 
     def send(self, message):
-        """Queues one message; raises TypeError or ValueError when it is not JSON."""
+        """Queues one message; raises TypeError or ValueError when it is not JSON or too long."""
         op = message["op"]
         if op == "chunk":
             self.publish("stream", {"name": message["stream"], "text": message["text"]})
             return
         # the session would turn what is not JSON into something else instead of refusing it
-        json.dumps(message, allow_nan=False)
+        encode(message)
         if op == "display":
             self.publish("display_data", {"data": message["bundle"], "metadata": {}, "transient": {}})
         else:

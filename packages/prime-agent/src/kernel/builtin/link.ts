@@ -5,9 +5,10 @@ import { signalGroup } from "../../platform/process.ts";
 import type { CellChunk, KernelInfo, MimeBundle } from "../../session/ports.ts";
 import { HeadTail } from "../headtail.ts";
 import { JsonLines } from "../lines.ts";
-import type { CellOutcome, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
+import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
 import { type Line, type Message, readBundle, readOutcome, text } from "./messages.ts";
 import { Requests } from "./requests.ts";
+import { sweepProcesses } from "./sweep.ts";
 
 const MAX_DISPLAYS = 100;
 /** How long a kernel may take to end on request, and the guardian to end what the kernel started. */
@@ -35,13 +36,17 @@ export interface BuiltinProcess {
 /** A running built-in kernel after its greeting. */
 export class BuiltinLink implements KernelLink {
 	readonly info: KernelInfo;
-	readonly ended: Promise<string>;
+	readonly ended: Promise<KernelEnd>;
 	readonly #process: BuiltinProcess;
 	readonly #options: LinkOptions;
 	readonly #requests: Requests;
 	readonly #reaped: Promise<void>;
-	#end: (reason: string) => void = () => undefined;
+	#end: (end: KernelEnd) => void = () => undefined;
+	/** Who waits for an answer of the kernel, by number. */
+	readonly #asked = new Map<number, (answer: Message) => void>();
+	#questions = 0;
 	#hasEnded = false;
+	#hasReport = false;
 	#cells = 0;
 	#cell: RunningCell | undefined;
 
@@ -50,16 +55,17 @@ export class BuiltinLink implements KernelLink {
 		this.#process = process;
 		this.#options = options;
 		this.#requests = new Requests(options.onRequest, (message) => this.#send(message));
-		const { promise, resolve } = Promise.withResolvers<string>();
+		const { promise, resolve } = Promise.withResolvers<KernelEnd>();
 		this.ended = promise;
-		this.#end = (reason) => {
+		this.#end = (end) => {
 			if (this.#hasEnded) return;
 			this.#hasEnded = true;
 			this.#requests.stop();
-			this.#cell?.resolve(this.#deadOutcome(this.#cell, reason));
+			this.#cell?.resolve(this.#deadOutcome(this.#cell, end.how));
 			this.#cell = undefined;
+			for (const answer of this.#asked.values()) answer({ ended: true, problem: end.how });
 			this.#process.line.close();
-			resolve(reason);
+			resolve(end);
 		};
 		this.#reaped = new Promise((done) => process.guardian.once("close", () => done()));
 		this.#listen();
@@ -85,6 +91,18 @@ export class BuiltinLink implements KernelLink {
 		return promise;
 	}
 
+	ask(op: "save" | "restore", fields: Readonly<Message>): Promise<Message> {
+		const { promise, resolve } = Promise.withResolvers<Message>();
+		if (this.#hasEnded) {
+			resolve({ ended: true, problem: "The kernel had ended." });
+			return promise;
+		}
+		this.#questions += 1;
+		this.#asked.set(this.#questions, resolve);
+		this.#send({ ...fields, op, id: this.#questions });
+		return promise;
+	}
+
 	interrupt(): void {
 		if (!this.#cell) return;
 		this.#send({ op: "interrupt", cell: this.#cell.id });
@@ -99,9 +117,19 @@ export class BuiltinLink implements KernelLink {
 	async close(): Promise<void> {
 		this.#send({ op: "shutdown" });
 		if (!(await within(this.ended, END_MS))) this.kill();
-		if (await within(this.#reaped, REAP_MS)) return;
-		this.#process.guardian.kill("SIGKILL");
-		await within(this.#reaped, END_MS);
+		// a cell may have stopped it
+		this.#process.guardian.kill("SIGCONT");
+		if (!(await within(this.#reaped, REAP_MS))) {
+			this.#process.guardian.kill("SIGKILL");
+			await within(this.#reaped, END_MS);
+		}
+		// its work when it could not do it
+		if (!this.#hasReport) await this.#sweep();
+	}
+
+	async #sweep(): Promise<void> {
+		const jobs = await sweepProcesses(this.#process.guardian.pid ?? 0);
+		if (jobs.length > 0) this.#options.onLeftovers(jobs);
 	}
 
 	#listen(): void {
@@ -110,7 +138,7 @@ export class BuiltinLink implements KernelLink {
 			(message) => this.#receive(message),
 			(reason) => {
 				this.kill();
-				this.#end(`The kernel was ended because ${reason}.`);
+				this.#end({ how: `The kernel was ended because ${reason}.` });
 			},
 		);
 		const reports = new JsonLines(
@@ -124,13 +152,14 @@ export class BuiltinLink implements KernelLink {
 		// after all that the guardian reported has been read
 		report.once("close", () => {
 			this.kill();
-			setImmediate(() => this.#end("The kernel was killed from outside."));
+			setImmediate(() => this.#end({ how: "The kernel was killed from outside." }));
 		});
 	}
 
 	#takeReport(message: Message): void {
 		// what the kernel complained about was written before, but may be read after
 		if ("exit" in message) {
+			this.#hasReport = true;
 			setImmediate(() => this.#end(describeEnd(message.exit, message.signal, this.#process.complaint())));
 		}
 		if (Array.isArray(message.jobs)) this.#options.onLeftovers(message.jobs.map(readJob));
@@ -140,6 +169,7 @@ export class BuiltinLink implements KernelLink {
 		const cell = this.#cell?.id === message.cell ? this.#cell : undefined;
 		if (message.op === "request") this.#requests.begin(message);
 		else if (message.op === "cancel") this.#requests.cancel(message);
+		else if (message.op === "answer") this.#takeAnswer(message);
 		else if (message.op === "chunk" && this.#cell) this.#takeChunk(this.#cell, message);
 		else if (message.op === "display" && cell) {
 			const bundle = readBundle(message.bundle);
@@ -148,6 +178,12 @@ export class BuiltinLink implements KernelLink {
 			this.#cell = undefined;
 			cell.resolve(readOutcome(message, cell.displays));
 		}
+	}
+
+	#takeAnswer(message: Message): void {
+		const id = Number(message.id);
+		this.#asked.get(id)?.(message);
+		this.#asked.delete(id);
 	}
 
 	#takeChunk(cell: RunningCell, message: Message): void {
@@ -173,10 +209,14 @@ export class BuiltinLink implements KernelLink {
 	}
 }
 
-function describeEnd(code: unknown, signal: unknown, complaint: string): string {
+function describeEnd(code: unknown, signal: unknown, complaint: string): KernelEnd {
 	const how = typeof signal === "string" ? `was killed by ${signal}` : `ended with exit code ${String(code)}`;
 	const known = shorten(complaint);
-	return `The kernel process ${how}.${known ? `\n${known}` : ""}`;
+	return {
+		how: `The kernel process ${how}.${known ? `\n${known}` : ""}`,
+		...(typeof code === "number" ? { exitCode: code } : {}),
+		...(typeof signal === "string" ? { signal } : {}),
+	};
 }
 
 /** A crash report without the frames that lie outside the cells. */

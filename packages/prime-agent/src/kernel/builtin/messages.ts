@@ -17,9 +17,16 @@ export interface Line {
 	close(): void;
 }
 
-/** A text field; absent or of another type counts as empty. Half surrogates become U+FFFD. */
+/** What a terminal would obey: controls but tab, line feed, carriage return and U+0085. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+
+/**
+ * A text field; absent or of another type counts as empty. Half surrogates and control characters become U+FFFD: a
+ * kernel sends none, but code in a cell can write to its line.
+ */
 export function text(value: unknown): string {
-	return typeof value === "string" ? value.toWellFormed() : "";
+	return typeof value === "string" ? value.toWellFormed().replace(CONTROLS, "\ufffd") : "";
 }
 
 const STATUSES: readonly CellStatus[] = ["ok", "error", "interrupted"];
@@ -36,6 +43,7 @@ export function readOutcome(message: Message, displays: readonly MimeBundle[]): 
 		displays,
 		...(error ? { error } : {}),
 		droppedBytes: typeof message.dropped === "number" ? message.dropped : 0,
+		...(Array.isArray(message.names) ? { names: message.names.map(text) } : {}),
 	};
 }
 
@@ -47,5 +55,10 @@ function readError(value: unknown): CellOutcome["error"] {
 
 /** A display bundle as it came, or undefined when it is none. */
 export function readBundle(value: unknown): MimeBundle | undefined {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as MimeBundle) : undefined;
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+	const entries = Object.entries(value).map(([type, data]) => [
+		text(type),
+		typeof data === "string" ? text(data) : data,
+	]);
+	return Object.fromEntries(entries);
 }

@@ -74,6 +74,7 @@ describe.skipIf(prefix === undefined)("the real agent CLIs (set REAL_AGENT_CLIS 
 				await tmux.ask(["kill-server"]);
 				expect(listProcesses(home)).toEqual([]);
 			} finally {
+				await endSession(drive, "real", { force: true });
 				await tmux.ask(["kill-server"]);
 				rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 			}
@@ -127,12 +128,15 @@ async function holdAndPoll(drive: Drive, name: string, model: LenientModel): Pro
 
 /** Milliseconds from the last byte of the model's last answer to the first look that says idle. */
 async function measureIdle(drive: Drive, model: LenientModel, before: number): Promise<number> {
+	let said: object = {};
 	for (const end = Date.now() + 60_000; Date.now() < end; ) {
-		const { state } = await readTurnState(drive, "real", 100);
+		const turn = await readTurnState(drive, "real", 100);
+		said = turn;
 		const last = model.requests.slice(before).find((request) => request.text.includes("second while busy"));
-		if (state === "idle" && last?.answeredAt !== undefined) return Date.now() - Math.max(...answerTimes(model, before));
+		if (turn.state === "idle" && last?.answeredAt !== undefined)
+			return Date.now() - Math.max(...answerTimes(model, before));
 	}
-	throw new Error("the second message was never answered, or the session never idle");
+	throw new Error(`never idle: ${JSON.stringify({ ...said, texts: model.texts().slice(before) })}`);
 }
 
 function answerTimes(model: LenientModel, before: number): number[] {

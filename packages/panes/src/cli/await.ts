@@ -63,6 +63,7 @@ async function runAwait(line: ParsedLine, world: CommandWorld, drive: Drive): Pr
 	await finish(line, world, report, {
 		...{ report: result.word, target: result.pane, elapsed_ms: result.elapsedMs },
 		...(result.word === "running" ? { hint: "call again" } : {}),
+		...(result.word === "gone" ? goneFailure(result.pane) : {}),
 	});
 	return result.word === "gone" ? 1 : 0;
 }
@@ -85,8 +86,16 @@ async function runReady(line: ParsedLine, world: CommandWorld, drive: Drive): Pr
 			: word === "parked"
 				? `parked ${pane.id}`
 				: word;
-	await finish(line, world, text, { report: word, target: pane.id, ...(detail === "" ? {} : { detail }) });
+	await finish(line, world, text, {
+		...{ report: word, target: pane.id, ...(detail === "" ? {} : { detail }) },
+		...(word === "gone" ? goneFailure(pane.id) : {}),
+	});
 	return word === "gone" ? 1 : 0;
+}
+
+/** What is added to the report of a failed wait, so that it reads like every other failure. */
+function goneFailure(pane: string): object {
+	return { ok: false, error: { code: "gone", message: `${pane} ended while it was waited for`, reason: "gone" } };
 }
 
 async function finish(line: ParsedLine, world: CommandWorld, text: string, document: object): Promise<void> {

@@ -23,7 +23,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		await setPaneOptions(server.tmux, pane, { [STATE_OPTION]: value });
 	}
 
-	it("ready reports a parked pane with the screen, as text and as JSON, and exits 0", async () => {
+	it("ready reports a parked pane with the screen, as text and as JSON, and exits 0 (T67, T72)", async () => {
 		const { pane } = await startFake(server, ["--wall", "Trust this folder?"]);
 		const text = await run("ready", pane);
 		expect(text).toMatchObject({
@@ -35,7 +35,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(json.snippet).toContain("Trust this folder?");
 	});
 
-	it("ready and deliver tell a missing pane (2) from an unreachable server (3)", async () => {
+	it("ready and deliver tell a missing pane (2) from an unreachable server (3) (T73)", async () => {
 		await server.open("cat");
 		expect(await run("ready", "%999")).toMatchObject({ code: 2, stdout: "" });
 		expect(await run("deliver", "%999", "--text", "x")).toMatchObject({ code: 2 });
@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(lost).toMatchObject({ code: 3, stderr: expect.stringContaining("nobody") });
 	});
 
-	it("deliver hands over text or a pointer to a file", async () => {
+	it("deliver hands over text or a pointer to a file (T74, T75)", async () => {
 		const { pane, log } = await startFake(server, []);
 		expect(await run("deliver", pane, "--text", "hello")).toMatchObject({
 			code: 0,
@@ -61,7 +61,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		[[], 2],
 		[["--text", "a\nb"], 2],
 		[["--text", " "], 2],
-	])("deliver %j exits %i before any key", async (flags, code) => {
+	])("deliver %j exits %i before any key (T76, T77)", async (flags, code) => {
 		const { pane, log } = await startFake(server, []);
 		expect((await run("deliver", pane, ...flags)).code).toBe(code);
 		expect(log.keys()).toEqual([]);
@@ -76,7 +76,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		["active", "--answer", 1],
 		["active", "--force", 0],
 		["waiting", "--force", 0],
-	] as const)("send to an agent that is %s, %s, exits %i and sends only then", async (state, mode, code) => {
+	] as const)("send to an agent that is %s, %s, exits %i and sends only then (T86)", async (state, mode, code) => {
 		const { pane, log } = await startFake(server, []);
 		await setState(pane, state);
 		const result = await run("send", pane, "hello", ...(mode === "plain" ? [] : [mode]));
@@ -86,7 +86,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		if (code !== 0) expect(result.stderr).toContain(state);
 	});
 
-	it("send warns about an unknown state and sends", async () => {
+	it("send warns about an unknown state and sends (T87)", async () => {
 		const { pane, log } = await startFake(server, []);
 		const result = await run("send", pane, "hello");
 		expect(result).toMatchObject({
@@ -105,12 +105,12 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		["a message", "--await", "--no-enter"],
 		["a message", "--timeout", "-1"],
 		["a message", "--await=sleeping"],
-	])("send %j %j %j is a usage error", async (...flags) => {
+	])("send %j %j %j is a usage error (T88)", async (...flags) => {
 		const { pane } = await startFake(server, []);
 		expect((await run("send", pane, ...flags)).code).toBe(2);
 	});
 
-	it("send presses named keys in order without a probe", async () => {
+	it("send presses named keys in order without a probe (T89)", async () => {
 		const { pane, log } = await startFake(server, []);
 		expect(await run("send", pane, "--key", "Up", "--key", "Enter")).toMatchObject({
 			code: 0,
@@ -120,21 +120,21 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(log.keys()).toEqual(["Up", "Enter"]);
 	});
 
-	it("send takes several lines from standard input as one message", async () => {
+	it("send takes several lines from standard input as one message (T90, T91)", async () => {
 		const { pane, log } = await startFake(server, []);
 		const result = await runAgentTmux(server, ["send", pane, "-"], { input: "one\ntwo\u001b[201~\0\nthree\n" });
 		expect(result.code).toBe(0);
 		expect(log.messages()).toEqual(["one\ntwo[201~\nthree"]);
 	});
 
-	it("send can leave the text in the composer", async () => {
+	it("send can leave the text in the composer (T92)", async () => {
 		const { pane, log } = await startFake(server, []);
 		expect(await run("send", pane, "later", "--no-enter")).toMatchObject({ code: 0, stdout: `staged ${pane}\n` });
 		expect((await run("capture", pane, "--raw")).stdout).toContain("> later");
 		expect(log.messages()).toEqual([]);
 	});
 
-	it("send reports a wall that shows no text, presses no Enter and names the reason", async () => {
+	it("send reports a wall that shows no text, presses no Enter and names the reason (T93)", async () => {
 		const { pane, log } = await startFake(server, ["--wall", "Trust this folder?"]);
 		const result = await run("send", pane, "hello", "--json");
 		expect(result.code).toBe(1);
@@ -142,7 +142,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(log.keys()).toEqual([]);
 	});
 
-	it("send recovers once from an ignored Enter and doubles nothing", async () => {
+	it("send recovers once from an ignored Enter and doubles nothing (T94, T96)", async () => {
 		const { pane, log } = await startFake(server, ["--ignore-enter", "1", "--kill-line"]);
 		const result = await runAgentTmux(server, ["send", pane, "-"], { input: "one\ntwo\nthree" });
 		expect(result).toMatchObject({
@@ -153,14 +153,14 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(log.messages()).toEqual(["one\ntwo\nthree"]);
 	});
 
-	it("send says unverified when Enter never does anything and does not wait then", async () => {
+	it("send says unverified when Enter never does anything and does not wait then (T95)", async () => {
 		const { pane, log } = await startFake(server, ["--ignore-enter", "99"]);
 		const result = await run("send", pane, "hello", "--await");
 		expect(result).toMatchObject({ code: 1, stdout: `unverified ${pane}\n` });
 		expect(log.messages()).toEqual([]);
 	});
 
-	it("send counts a folded paste as its echo, but not one that was there before", async () => {
+	it("send counts a folded paste as its echo, but not one that was there before (T97, T98)", async () => {
 		const { pane, log } = await startFake(server, ["--chip", "200"]);
 		const text = "z".repeat(500);
 		expect((await run("send", pane, text)).code).toBe(0);
@@ -170,7 +170,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(stale.log.keys()).toEqual([]);
 	});
 
-	it("two senders to one pane give two whole messages", async () => {
+	it("two senders to one pane give two whole messages (T99)", async () => {
 		const { pane, log } = await startFake(server, []);
 		const texts = ["first\nmessage", "second\nmessage"];
 		const results = await Promise.all(texts.map((input) => runAgentTmux(server, ["send", pane, "-"], { input })));
@@ -178,7 +178,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(log.messages().sort()).toEqual(texts);
 	});
 
-	it("send and await goes through active before it takes idle for the end", async () => {
+	it("send and await goes through active before it takes idle for the end (T100)", async () => {
 		const { pane, log } = await startFake(server, ["--turn", "800", "--hooks", HOOKS]);
 		const pid = (await findPane(server.tmux, pane))?.pid ?? 0;
 		await setState(pane, "idle", pid);
@@ -187,7 +187,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(log.entries().at(-1)?.type).toBe("turn-end");
 	});
 
-	it("send and await reports the delivery although an uninstrumented pane cannot be waited for", async () => {
+	it("send and await reports the delivery although an uninstrumented pane cannot be waited for (T101)", async () => {
 		const { pane } = await startFake(server, []);
 		const result = await run("send", pane, "work", "--await");
 		expect(result).toMatchObject({
@@ -214,18 +214,18 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		["--until", "foo"],
 		["--timeout", "-1"],
 		["--ready", "--any"],
-	])("await %s %s is a usage error", async (...flags) => {
+	])("await %s %s is a usage error (T109)", async (...flags) => {
 		const pane = await server.open("cat");
 		expect((await run("await", pane, ...flags)).code).toBe(2);
 	});
 
-	it("await refuses an uninstrumented pane without a file and the same pane twice", async () => {
+	it("await refuses an uninstrumented pane without a file and the same pane twice (T108, T111)", async () => {
 		const pane = await server.open("cat");
 		expect(await run("await", pane)).toMatchObject({ code: 1, stderr: expect.stringContaining("--file") });
 		expect((await run("await", pane, pane, "--any")).code).toBe(2);
 	});
 
-	it("await --ready tells a wall, a narrow pane and a ready one", async () => {
+	it("await --ready tells a wall, a narrow pane and a ready one (T112)", async () => {
 		const wall = await startFake(server, ["--wall", "Trust this folder?"]);
 		const parked = await run("await", wall.pane, "--ready");
 		expect(parked).toMatchObject({
@@ -239,7 +239,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("await", agent.pane, "--ready")).stdout).toBe(`ready ${agent.pane} (echo)\n`);
 	});
 
-	it("kill refuses a working or waiting agent, and ends an idle, an unknown and any forced one", async () => {
+	it("kill refuses a working or waiting agent, and ends an idle, an unknown and any forced one (T113)", async () => {
 		for (const [state, flags, code] of [
 			["active", [], 1],
 			["waiting", [], 1],
@@ -254,7 +254,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		}
 	});
 
-	it("capture prints the last rows with folder and state, raw rows, or JSON", async () => {
+	it("capture prints the last rows with folder and state, raw rows, or JSON (T37, T38, T39)", async () => {
 		const pane = await server.open("printf 'one\\n\\nthree'; exec cat", { cwd: "/" });
 		await until(async () => (await run("capture", pane, "--raw")).stdout === "one\n\nthree\n", "the rows");
 		await setState(pane, "idle");
@@ -267,7 +267,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("capture", "%999")).code).toBe(1);
 	});
 
-	it("map lists all panes, shows no state that was set for the whole server, and needs a scope outside tmux", async () => {
+	it("map lists all panes, shows no state that was set for the whole server, and needs a scope outside tmux (T51, T117)", async () => {
 		const pane = await server.open("exec cat");
 		await until(async () => (await findPane(server.tmux, pane))?.command === "cat", "the program");
 		for (const value of ["idle:1", `idle:1:${process.pid}`]) {
@@ -290,7 +290,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("map", "--session", "nobody")).code).toBe(1);
 	});
 
-	it("map keeps the window's id when windows swap their places", async () => {
+	it("map keeps the window's id when windows swap their places (T116)", async () => {
 		const pane = await server.open("exec cat");
 		const session = (await server.tmux.run(["display-message", "-p", "-t", pane, "#{session_name}"])).trim();
 		await server.tmux.run(["new-window", "-d", "-t", `=${session}:`, "exec cat"]);
@@ -308,7 +308,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect(after.window_index).not.toBe(before.window_index);
 	});
 
-	it("process finds the agent by the pid of its state", async () => {
+	it("process finds the agent by the pid of its state (T115)", async () => {
 		const { pane } = await startFake(server, []);
 		expect(JSON.parse((await run("process", pane, "--json")).stdout)).toMatchObject({ has_agent: false });
 		const pid = (await findPane(server.tmux, pane))?.pid ?? 0;
@@ -329,7 +329,7 @@ describe.skipIf(!hasTmux).concurrent("the pane commands of agent-tmux (needs tmu
 		expect((await run("capture", "=at_named:win", "--raw")).stdout).toBe("named\n");
 	});
 
-	it("a window target is routed to the pane whose agent reports a state", async () => {
+	it("a window target is routed to the pane whose agent reports a state (T114)", async () => {
 		const first = await server.open("cat");
 		const split = (await server.tmux.run(["split-window", "-d", "-t", first, "-P", "-F", "#{pane_id}", "cat"])).trim();
 		await setState(split, "idle");

@@ -55,19 +55,26 @@ describe.skipIf(!hasTmux).concurrent("the session commands of agent-tmux (needs 
 		}
 	});
 
-	it("send-wait prints the rows and says on stderr how the wait ended", async () => {
+	it("send-wait prints the rows and says on stderr how the wait ended (T138)", async () => {
 		await launch("slow", ["--style", "codex", "--turn-forever"]);
 		const result = await run("send-wait", "slow", "question", "1");
 		expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("question"), stderr: "timeout\n" });
 	});
 
-	it("send reports what it could not confirm, and what a session cannot do", async () => {
+	it("send reports what it could not confirm, and what a session cannot do (T141)", async () => {
 		await launch("deaf", ["--style", "codex", "--ignore-enter", "999", "--ignore-tab"]);
 		const result = await run("send", "deaf", "hello", "--json");
 		expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining("NOT CONFIRMED") });
 		expect(JSON.parse(result.stdout)).toMatchObject({ ok: false, error: { reason: "not_confirmed" } });
 		expect((await run("send", "deaf", "--key", "Enter")).code).toBe(2);
 		expect((await run("send", "nobody", "x")).code).toBe(1);
+	});
+
+	it("status and kill never take a session whose name only begins alike (T40)", async () => {
+		await server.tmux.run(["new-session", "-d", "-s", "at_foobar", "exec cat"]);
+		expect(await run("status", "foo")).toMatchObject({ code: 0, stdout: "dead\n" });
+		expect(await run("kill", "foo")).toMatchObject({ code: 0, stdout: "no session 'foo'\n" });
+		expect((await run("list")).stdout.split("\n")).toContain("foobar");
 	});
 
 	it("watch ends with the file, and with idle when the turn ends without it", async () => {
@@ -83,7 +90,7 @@ describe.skipIf(!hasTmux).concurrent("the session commands of agent-tmux (needs 
 		expect(await run("watch", "nobody", "--artifact", "/nonexistent")).toMatchObject({ code: 1, stdout: "dead\n" });
 	});
 
-	it("resume launches the newest conversation of the folder behind a symbolic link", async () => {
+	it("resume launches the newest conversation of the folder behind a symbolic link (T142)", async () => {
 		const project = join(server.folder, "project");
 		const bin = join(server.folder, "bin");
 		const rollouts = join(server.folder, ".codex", "sessions", "2026", "07", "30");

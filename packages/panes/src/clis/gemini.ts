@@ -1,4 +1,5 @@
 import type { AgentCli } from "./cli.ts";
+import { geminiRecord } from "./records/gemini.ts";
 import { geminiScreen } from "./screens/gemini.ts";
 
 /** Gemini CLI, as seen in 0.61.0. */
@@ -15,6 +16,7 @@ export const gemini: AgentCli = {
 	discovery: ["gemini --version", "gemini --help"],
 	skillPrefix: "/",
 	screen: geminiScreen,
+	record: geminiRecord,
 	keys: { interrupt: ["Escape"] },
 	queued: /^ {2}Queued \(press /,
 	pasteRestMs: { short: 100, long: 1500 },

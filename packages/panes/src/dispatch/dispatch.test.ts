@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		return project.record().pane;
 	}
 
-	it("open records pane, window, process and the command as it was, with the prompt on disk", async () => {
+	it("open records pane, window, process and the command as it was, with the prompt on disk (T143)", async () => {
 		const project = await makeProject();
 		const result = await project.run(["open", "k1", "apply"]);
 		expect(result.stdout).toMatch(/^opened k1\/apply \(pane %\d+, split, title agent-k1-apply\)\n$/);
@@ -72,14 +72,14 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(statSync(project.file("apply.yaml")).mode & 0o777).toBe(0o600);
 	});
 
-	it("open on an unreachable server writes nothing", async () => {
+	it("open on an unreachable server writes nothing (T144)", async () => {
 		const project = await makeProject();
 		expect((await project.run(["open", "k1", "apply", "-L", "nobody"])).code).toBe(1);
 		expect(existsSync(project.file("apply.yaml"))).toBe(false);
 		expect(existsSync(project.file("apply-prompt.md"))).toBe(false);
 	});
 
-	it("ready and deliver hand over a pointer, once, and never type into a working worker", async () => {
+	it("ready and deliver hand over a pointer, once, and never type into a working worker (T145, T147)", async () => {
 		const project = await makeProject(["--turn-forever"]);
 		await openReady(project);
 		expect((await project.run(["ready", "k1", "apply"])).stdout).toBe("ready\n");
@@ -99,7 +99,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(project.log.keys().length).toBe(keys);
 	});
 
-	it("a result means done although the pane lives, also while waiting", async () => {
+	it("a result means done although the pane lives, also while waiting (T146)", async () => {
 		const project = await makeProject();
 		await openReady(project);
 		const waiting = project.run(["wait", "k1", "apply", "--timeout", "30"]);
@@ -110,7 +110,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		});
 	});
 
-	it("a continuation takes the old result away, and puts it back exactly when it does not arrive", async () => {
+	it("a continuation takes the old result away, and puts it back exactly when it does not arrive (T148, T149)", async () => {
 		const project = await makeProject();
 		await openReady(project);
 		await project.run(["deliver", "k1", "apply"]);
@@ -131,7 +131,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(await deaf.state()).toBe("done");
 	});
 
-	it("a pane that is gone makes the worker orphaned; it can be killed again and opened again", async () => {
+	it("a pane that is gone makes the worker orphaned; it can be killed again and opened again (T150, T153)", async () => {
 		const project = await makeProject();
 		const pane = await openReady(project);
 		expect((await project.run(["open", "k1", "apply"])).stderr).toContain("running");
@@ -142,7 +142,16 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect((await project.run(["open", "k1", "apply"])).code).toBe(0);
 	});
 
-	it("another process under the recorded pane id is never touched", async () => {
+	it("open may start over after a worker that is done, and forgets its result (T153)", async () => {
+		const project = await makeProject();
+		const pane = await openReady(project);
+		writeFileSync(project.file("apply-result.yaml"), "status: success\n");
+		expect((await project.run(["open", "k1", "apply"])).code).toBe(0);
+		expect(project.record().pane).not.toBe(pane);
+		expect(await project.state()).toBe("running");
+	});
+
+	it("another process under the recorded pane id is never touched (T151)", async () => {
 		const project = await makeProject();
 		const pane = await openReady(project);
 		const record = project.record();
@@ -156,7 +165,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(project.log.keys()).toEqual([]);
 	});
 
-	it("a second worker stacks below the first, whatever its title says, and ignores records of other servers", async () => {
+	it("a second worker stacks below the first, whatever its title says, and ignores records of other servers (T155, T156)", async () => {
 		const project = await makeProject();
 		const first = await openReady(project);
 		await server.tmux.run(["select-pane", "-t", first, "-T", "renamed by the agent"]);
@@ -177,7 +186,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(at(second.pane)[1]).toBeGreaterThan(at(first)[1]!);
 	});
 
-	it("restart keeps the bytes of the prompt and needs one", async () => {
+	it("restart keeps the bytes of the prompt and needs one (T154)", async () => {
 		const project = await makeProject(
 			[],
 			"cat > seen.txt; printf 'status: success' > .agent-dispatch/k1/apply-result.yaml",
@@ -197,7 +206,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		["echo said", [], "failed (no-result)"],
 		["echo said; exit 7", [], "failed"],
 		["echo said; sleep 600", ["--timeout", "1"], "failed"],
-	])("headless %j %j ends as %s with its log", async (command, flags, state) => {
+	])("headless %j %j ends as %s with its log (T158)", async (command, flags, state) => {
 		const project = await makeProject([], command);
 		expect((await project.run(["start", "k1", "apply", "--headless", ...flags])).code).toBe(0);
 		expect((await project.run(["wait", "k1", "apply", "--timeout", "30"])).stdout).toBe(`${state}\n`);
@@ -205,7 +214,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		if (flags.length > 0) expect(readFileSync(project.file("apply.exit"), "utf8").trim()).toBe("124");
 	});
 
-	it("agy gets a terminal for its output and its prompt from the file, and is failed when it says nothing", async () => {
+	it("agy gets a terminal for its output and its prompt from the file, and is failed when it says nothing (R19)", async () => {
 		const project = await makeProject();
 		const agy = ": {model}; [ -t 1 ] && { cat; echo said; }";
 		const config = { agent: { workers: "agy" }, providers: { agy: { headless_command: agy } } };
@@ -216,7 +225,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect((await project.run(["logs", "k1", "apply"])).stdout.replaceAll("\r", "")).toBe("the prompt\nsaid\n");
 	});
 
-	it("a headless worker that is killed is orphaned, with all its processes", async () => {
+	it("a headless worker that is killed is orphaned, with all its processes (T158, T159)", async () => {
 		const project = await makeProject([], "sleep 600 & sleep 600");
 		await project.run(["start", "k1", "apply", "--headless"]);
 		expect(await project.state()).toBe("running");
@@ -250,7 +259,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect((await project.run(["logs", "k1", "apply"])).stderr).toContain("agent-tmux capture %");
 	});
 
-	it("reap closes only the pane of a finished worker and keeps its files", async () => {
+	it("reap closes only the pane of a finished worker and keeps its files (T157)", async () => {
 		const project = await makeProject();
 		const pane = await openReady(project);
 		expect((await project.run(["reap", "k1", "apply"])).stdout).toBe("kept k1/apply: the worker is running\n");
@@ -261,7 +270,7 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(await project.run(["reap", "nobody", "apply"])).toMatchObject({ code: 1 });
 	});
 
-	it("clean removes one key or the orphaned ones and touches no worker", async () => {
+	it("clean removes one key or the orphaned ones and touches no worker (T160)", async () => {
 		const project = await makeProject();
 		const pane = await openReady(project);
 		await project.run(["open", "k2", "apply"]);

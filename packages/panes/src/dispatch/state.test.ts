@@ -26,14 +26,14 @@ describe("the state of a worker", () => {
 		expect(derivePane(hasResult, isAlive)).toBe(state);
 	});
 
-	it("takes a pane with another process for an impostor and a record without one for any pane", () => {
+	it("takes a pane with another process for an impostor and a record without one for any pane (T152)", () => {
 		expect(isWorkerPane({ pane_pid: 5 }, { exists: true, pid: 6 })).toBe(false);
 		expect(isWorkerPane({ pane_pid: 5 }, { exists: true, pid: undefined })).toBe(true);
 		expect(isWorkerPane({}, { exists: true, pid: 6 })).toBe(true);
 		expect(isWorkerPane({ pane_pid: 5 }, { exists: false, pid: 5 })).toBe(false);
 	});
 
-	it("lets only a finished pane worker be reaped, and only when reaping is on", () => {
+	it("lets only a finished pane worker be reaped, and only when reaping is on (T157)", () => {
 		const pane = { ...record, pane: "%1" };
 		expect(decideReap(pane, "done", true)).toBeUndefined();
 		expect(decideReap(pane, "done", false)).toContain("reap_done");

@@ -8,24 +8,24 @@ const node = (comm: string, cmdline: string, children: ProcessNode[] = []): Proc
 
 describe("an agent's state", () => {
 	it.each(["", "active", "idle:x", "bogus:1", "idle:1:0", "idle:1:-2", "idle:1:2:3", "idle:1.5", " idle:1"])(
-		"is unknown for %j",
+		"is unknown for %j (T43)",
 		(text) => {
 			expect(parseAgentState(text)).toBeUndefined();
 		},
 	);
 
-	it("has a word, a time and perhaps a process", () => {
+	it("has a word, a time and perhaps a process (T44)", () => {
 		expect(parseAgentState("idle:5")).toEqual({ word: "idle", epoch: 5 });
 		expect(parseAgentState("waiting:5:77")).toEqual({ word: "waiting", epoch: 5, pid: 77 });
 	});
 
-	it("is unknown when its process is dead, and holds for a process of another user", async () => {
+	it("is unknown when its process is dead, and holds for a process of another user (T45, T46)", async () => {
 		const pane = { command: "node", pid: 1 };
 		expect(await reconcileState({ word: "active", epoch: 1, pid: 2 ** 22 - 3 }, pane)).toBeUndefined();
 		expect(await reconcileState({ word: "idle", epoch: 1, pid: 1 }, pane)).toMatchObject({ word: "idle" });
 	});
 
-	it("without a process is unknown in a pane that shows a shell, unless an agent runs below it", async () => {
+	it("without a process is unknown in a pane that shows a shell, unless an agent runs below it (T47, T48)", async () => {
 		const state = { word: "active", epoch: 1 } as const;
 		const shell = { command: "bash", pid: 1 };
 		expect(await reconcileState(state, shell, async () => node("bash", "bash"))).toBeUndefined();
@@ -40,7 +40,7 @@ describe("an agent's state", () => {
 		[3599, "59m"],
 		[3600, "1h"],
 		[-5, "0s"],
-	])("of %i seconds ago shows %s", (seconds, text) => {
+	])("of %i seconds ago shows %s (T52)", (seconds, text) => {
 		expect(formatAge(seconds)).toBe(text);
 	});
 

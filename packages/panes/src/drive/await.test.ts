@@ -46,20 +46,20 @@ describe.skipIf(!hasTmux).concurrent("awaiting panes (needs tmux)", () => {
 		return awaitPanes(drive, ios, { until: ["idle"], timeoutMs: 60_000, ...request });
 	};
 
-	it("answers in no time when the state is already there", async () => {
+	it("answers in no time when the state is already there (T102)", async () => {
 		const pane = await server.open("exec cat");
 		await setState(pane, "idle");
 		expect(await wait(new TestClock(), [pane], {})).toEqual({ word: "idle", pane, elapsedMs: 0 });
 	});
 
-	it("waits for a file although the pane reports no state", async () => {
+	it("waits for a file although the pane reports no state (T104)", async () => {
 		const pane = await server.open("exec cat");
 		const file = join(server.folder, `f-${pane}`);
 		const clock = new TestClock().at(300, () => writeFileSync(file, ""));
 		expect(await wait(clock, [pane], { file })).toMatchObject({ word: "file", elapsedMs: 300 });
 	});
 
-	it("prefers a file to the death of the pane in the same moment", async () => {
+	it("prefers a file to the death of the pane in the same moment (T105)", async () => {
 		const pane = await server.open("exec cat");
 		const file = join(server.folder, `f-${pane}`);
 		const clock = new TestClock().at(100, async () => {
@@ -70,14 +70,14 @@ describe.skipIf(!hasTmux).concurrent("awaiting panes (needs tmux)", () => {
 		rmSync(file);
 	});
 
-	it("is gone when the pane is killed while it waits", async () => {
+	it("is gone when the pane is killed while it waits (T106)", async () => {
 		const pane = await server.open("exec cat");
 		await setState(pane, "active");
 		const clock = new TestClock().at(100, () => killPane(server.tmux, pane));
 		expect(await wait(clock, [pane], {})).toMatchObject({ word: "gone", pane });
 	});
 
-	it("is running when the time is over, and never when there is no limit", async () => {
+	it("is running when the time is over, and never when there is no limit (T107)", async () => {
 		const pane = await server.open("exec cat");
 		await setState(pane, "active");
 		expect(await wait(new TestClock(), [pane], { timeoutMs: 1000 })).toMatchObject({
@@ -88,14 +88,14 @@ describe.skipIf(!hasTmux).concurrent("awaiting panes (needs tmux)", () => {
 		expect(await wait(clock, [pane], { timeoutMs: 0 })).toMatchObject({ word: "idle", elapsedMs: 3000 });
 	});
 
-	it("does not take the idle state from before for the end of the next turn", async () => {
+	it("does not take the idle state from before for the end of the next turn (T110)", async () => {
 		const pane = await server.open("exec cat");
 		await setState(pane, "idle");
 		const clock = new TestClock().at(200, () => setState(pane, "active")).at(500, () => setState(pane, "idle"));
 		expect(await wait(clock, [pane], { afterActive: true })).toMatchObject({ word: "idle", elapsedMs: 500 });
 	});
 
-	it("names the first of several panes", async () => {
+	it("names the first of several panes (T111)", async () => {
 		const panes = [await server.open("exec cat"), await server.open("exec cat")];
 		for (const pane of panes) await setState(pane, "active");
 		const clock = new TestClock().at(100, () => setState(panes[1]!, "waiting"));

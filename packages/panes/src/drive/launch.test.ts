@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findCli } from "../clis/index.ts";
-import { makeDrive, QUICK } from "../testing/fake-pane.ts";
+import { fakeCommand, makeDrive, QUICK } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { knownFlags, type LaunchRequest, launchSession } from "./launch.ts";
@@ -20,7 +20,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 	const launch = (request: Partial<LaunchRequest> & { name: string; words: readonly string[] }) =>
 		launchSession(makeDrive(server), { ...base, ...request });
 
-	it("returns when the agent takes input, in the asked size, and stores how to read it", async () => {
+	it("returns when the agent takes input, in the asked size, and stores how to read it (T118)", async () => {
 		const { name, view } = await launchFake(server, ["--style", "codex"], { size: { width: 220, height: 50 } });
 		expect(view.verdict.word).toBe("ready");
 		const asked = [
@@ -34,7 +34,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await readStatus(makeDrive(server), name)).toBe("idle");
 	});
 
-	it("reports a program that ends at once, with its output and the boot log", async () => {
+	it("reports a program that ends at once, with its output and the boot log (T119, R15)", async () => {
 		const bootLog = join(server.folder, "boot.log");
 		const words = ["sh", "-c", "echo TOKEN; exit 42"];
 		await expect(launch({ name: "brief", words, bootLog })).rejects.toMatchObject({
@@ -47,14 +47,14 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await readStatus(makeDrive(server), "brief")).toBe("dead");
 	});
 
-	it("reports a program that does not exist with the shell's words", async () => {
+	it("reports a program that does not exist with the shell's words (R15)", async () => {
 		await expect(launch({ name: "nobody", words: ["no-such-agent-cli"] })).rejects.toMatchObject({
 			code: "died_at_start",
 			snippet: expect.stringContaining("no-such-agent-cli"),
 		});
 	});
 
-	it("reports a program that ends after a while without ever showing its prompt", async () => {
+	it("reports a program that ends after a while without ever showing its prompt (R15)", async () => {
 		const words = ["sh", "-c", "echo loading; sleep 1; echo no conversation found; exit 1"];
 		await expect(launch({ name: "later", words, profile: "codex" })).rejects.toMatchObject({
 			code: "died_at_start",
@@ -73,7 +73,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await readStatus(makeDrive(server), "stopped")).toBe("dead");
 	});
 
-	it("gives up when the prompt is never seen and removes the session", async () => {
+	it("gives up when the prompt is never seen and removes the session (T120)", async () => {
 		const words = ["sh", "-c", "echo hello; exec cat"];
 		const request = { name: "never", words, profile: "generic", ready: "NEVER-THERE", timeoutMs: 300 };
 		await expect(launch(request)).rejects.toMatchObject({ code: "start_timeout" });
@@ -82,7 +82,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await readStatus(makeDrive(server), "never")).toBe("starting");
 	});
 
-	it("refuses a running session of the name unless it may replace it", async () => {
+	it("refuses a running session of the name unless it may replace it (T121)", async () => {
 		const first = await launchFake(server, ["--style", "claude"], { name: "twice" });
 		await expect(launchFake(server, ["--style", "claude"], { name: "twice" })).rejects.toMatchObject({
 			code: "refused",
@@ -91,12 +91,12 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(second.view.io.id).not.toBe(first.view.io.id);
 	});
 
-	it("refuses a one-shot command that takes no input", async () => {
+	it("refuses a one-shot command that takes no input (T122)", async () => {
 		await expect(launch({ name: "once", words: ["codex", "exec", "x"] })).rejects.toThrow(/takes no further input/);
 		await expect(launch({ name: "once", words: ["claude", "-p"] })).rejects.toMatchObject({ code: "refused" });
 	});
 
-	it("reports a trust wall as blocked and leaves it unanswered in a running session", async () => {
+	it("reports a trust wall as blocked and leaves it unanswered in a running session (T123, R13)", async () => {
 		const args = ["--style", "claude", "--wall", "Do you trust the files in this folder?", "--wall-no"];
 		await expect(launchFake(server, args, { name: "walled" })).rejects.toMatchObject({
 			code: "blocked",
@@ -105,7 +105,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await readStatus(makeDrive(server), "walled")).toBe("blocked");
 	});
 
-	it("answers a wall that stands on No by moving to Yes when walls are accepted", async () => {
+	it("answers a wall that stands on No by moving to Yes when walls are accepted (T123)", async () => {
 		const args = ["--style", "claude", "--wall", "Do you trust the files in this folder?", "--wall-no"];
 		const { view, log } = await launchFake(server, args, { acceptWalls: true });
 		expect(view.verdict.word).toBe("ready");
@@ -132,7 +132,46 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(log.keys()).toEqual(["Enter"]);
 	});
 
-	it("starts ten sessions with similar names at once, each in its own pane", async () => {
+	it.each([
+		["codex", "Update available! 0.1 -> 0.2", "Skip|Update now"],
+		["claude", "New MCP server found in .mcp.json", "Continue without it|Use it"],
+	])(
+		"dismisses the notice of %s %j, or leaves it to a person when told to (T123, R13)",
+		async (style, wall, answers) => {
+			const args = ["--style", style, "--wall", wall, "--wall-answers", answers, "--wall-no"];
+			const { view, log } = await launchFake(server, args);
+			expect([view.verdict.word, log.keys()]).toEqual(["ready", ["Up", "Enter"]]);
+			const kept = fakeCommand(server, args);
+			const request = { name: `kept-${style}`, words: kept.words, profile: style, keepNotices: true };
+			await expect(launch(request)).rejects.toMatchObject({ code: "blocked" });
+			expect(kept.log.keys()).toEqual([]);
+		},
+	);
+
+	it("presses nothing at a menu that it does not know, also when walls are accepted (R13)", async () => {
+		const { words, log } = fakeCommand(server, [
+			"--style",
+			"codex",
+			"--wall",
+			"Select a model",
+			"--wall-answers",
+			"a|b",
+		]);
+		const request = { name: "picker", words, profile: "codex", acceptWalls: true };
+		await expect(launch(request)).rejects.toMatchObject({
+			code: "blocked",
+			snippet: expect.stringContaining("Select a model"),
+		});
+		expect(log.keys()).toEqual([]);
+	});
+
+	it("takes a permanent footer about bypassed permissions for no wall (T123)", async () => {
+		const args = ["--style", "claude", "--footer", "  ⏵⏵ bypass permissions on (shift+tab to cycle) · ← for agents"];
+		const { view, log } = await launchFake(server, args, { acceptWalls: true });
+		expect([view.verdict.word, log.keys()]).toEqual(["ready", []]);
+	});
+
+	it("starts ten sessions with similar names at once, each in its own pane (R17)", async () => {
 		const names = ["a", "ab", "abc", "abcd", "b", "ba", "bab", "c", "ca", "cab"];
 		const words = ["sh", "-c", "echo up; exec cat"];
 		const views = await Promise.all(names.map((name) => launch({ name: `p-${name}`, words, profile: "generic" })));
@@ -140,7 +179,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await listNames(makeDrive(server))).toEqual(expect.arrayContaining(names.map((name) => `p-${name}`)));
 	});
 
-	it("lists and ends sessions under a prefix with a slash", async () => {
+	it("lists and ends sessions under a prefix with a slash (T42)", async () => {
 		const drive = { ...makeDrive(server), env: { ...server.env, AGENT_TMUX_PREFIX: "ivue/" } };
 		await launchSession(drive, { ...base, name: "one", words: ["sh", "-c", "echo up; exec cat"] });
 		expect(await listNames(drive)).toEqual(["one"]);
@@ -148,7 +187,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await endSession(drive, "one")).toBe(false);
 	});
 
-	it.each(["a.b", "a:b", "a b", "-a"])("refuses the name %j without making a session", async (name) => {
+	it.each(["a.b", "a:b", "a b", "-a"])("refuses the name %j without making a session (T41, R17)", async (name) => {
 		await expect(launch({ name, words: ["cat"] })).rejects.toMatchObject({ code: "usage" });
 	});
 
@@ -192,7 +231,7 @@ describe.skipIf(!hasTmux).concurrent("launching a session (needs tmux)", () => {
 		expect(await own.io.tail(3)).toBe("args: --port=7");
 	});
 
-	it("peeks at the last rows without blanks and refuses an unknown session", async () => {
+	it("peeks at the last rows without blanks and refuses an unknown session (T140)", async () => {
 		const words = ["sh", "-c", "printf '1  \\n2\\n3\\n4\\n5\\n6'; exec cat"];
 		await launch({ name: "rows", words, profile: "generic", ready: "6" });
 		expect(await peekSession(makeDrive(server), "rows", 5)).toBe("2\n3\n4\n5\n6");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeDrive } from "../testing/fake-pane.ts";
+import { makeDrive, QUICK } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
 import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
 import { launchSession } from "./launch.ts";
@@ -16,13 +16,13 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 	const send = (name: string, text: string, options?: SessionSendOptions) =>
 		sendToSession(makeDrive(server), name, text, options);
 
-	it.each(["codex", "claude"])("submits one message to an idle %s screen", async (style) => {
+	it.each(["codex", "claude"])("submits one message to an idle %s screen (T130)", async (style) => {
 		const { name, log } = await launchFake(server, ["--style", style]);
 		expect(await send(name, "hello there")).toBe("submitted");
 		expect(log.messages()).toEqual(["hello there"]);
 	});
 
-	it("queues with Tab during a turn of a Codex screen, never with Enter, and the message runs afterwards", async () => {
+	it("queues with Tab during a turn of a Codex screen, never with Enter, and the message runs afterwards (T131)", async () => {
 		const { name, log, view } = await launchFake(server, ["--style", "codex", "--turn-forever"]);
 		await send(name, "first");
 		await until(async () => (await readStatus(makeDrive(server), name)) === "busy", "the turn");
@@ -34,6 +34,26 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		expect(log.messages()).toEqual(["first", "second"]);
 	});
 
+	it("submits with Enter when the turn ends between the text and the first key (T132)", async () => {
+		const { name, log } = await launchFake(server, ["--style", "codex", "--turn-forever", "--end-on-input"]);
+		await send(name, "first");
+		await until(async () => (await readStatus(makeDrive(server), name)) === "busy", "the turn");
+		expect(await send(name, "second")).toBe("submitted");
+		expect(log.keys()).toEqual(["Enter", "Enter"]);
+		expect(log.messages()).toEqual(["first", "second"]);
+	});
+
+	it.each([
+		["/model x", []],
+		["x".repeat(20_000), ["paste"]],
+		["two\nlines", ["paste"]],
+	])("types a slash command and pastes what is long, in one piece: text number %# (R05)", async (text, pastes) => {
+		const { name, log } = await launchFake(server, ["--style", "codex", "--chip", "300"]);
+		expect(await send(name, text)).toBe("submitted");
+		expect(log.entries().flatMap((entry) => (entry.type === "paste" ? [entry.type] : []))).toEqual(pastes);
+		expect(log.messages()).toEqual([text]);
+	});
+
 	it("queues with Enter during a turn of a Claude screen", async () => {
 		const { name } = await launchFake(server, ["--style", "claude", "--turn-forever"]);
 		await send(name, "first");
@@ -41,7 +61,7 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		expect(await send(name, "second")).toBe("queued");
 	});
 
-	it("reports NOT CONFIRMED when no key submits although a queued marker already stands there", async () => {
+	it("reports NOT CONFIRMED when no key submits although a queued marker already stands there (T133)", async () => {
 		const args = ["--style", "codex", "--ignore-enter", "99", "--ignore-tab", "--prelude", "  ↳ an older one"];
 		const { name, log } = await launchFake(server, args);
 		await expect(send(name, "lost")).rejects.toMatchObject({
@@ -49,16 +69,16 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 			message: expect.stringContaining("NOT CONFIRMED"),
 		});
 		expect(log.messages()).toEqual([]);
-		expect(log.keys().length).toBeGreaterThan(1);
+		expect(log.keys()).toEqual(Array(QUICK.sendRounds).fill("Enter"));
 	});
 
-	it("presses Enter again when the first one is ignored and sends the message once", async () => {
+	it("presses Enter again when the first one is ignored and sends the message once (R01)", async () => {
 		const { name, log } = await launchFake(server, ["--style", "codex", "--ignore-enter", "2"]);
 		expect(await send(name, "third time")).toBe("submitted");
 		expect(log.messages()).toEqual(["third time"]);
 	});
 
-	it("refuses a composer that holds text, and drops that text when told to", async () => {
+	it("refuses a composer that holds text, and drops that text when told to (T136)", async () => {
 		const { name, view, log } = await launchFake(server, ["--style", "codex"]);
 		await view.io.type("half a thought");
 		await until(async () => (await view.io.tail(9)).includes("half a thought"), "the draft");
@@ -67,7 +87,7 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		expect(log.messages()).toEqual(["whole"]);
 	});
 
-	it("never types a prompt into a question that waits for a person", async () => {
+	it("never types a prompt into a question that waits for a person (R13)", async () => {
 		const { name, log } = await launchFake(server, ["--style", "claude", "--ask"]);
 		await send(name, "do it");
 		await until(async () => (await readStatus(makeDrive(server), name)) === "blocked", "the question");
@@ -76,7 +96,7 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		expect(log.keys()).toEqual(keys);
 	});
 
-	it("is not fooled by output that looks like an empty composer above the real one", async () => {
+	it("is not fooled by output that looks like an empty composer above the real one (T135)", async () => {
 		const frame = `${"─".repeat(100)}\\n❯ \\n${"─".repeat(100)}\\n  ? for shortcuts · ← for agents`;
 		const { name, view } = await launchFake(server, ["--style", "claude", "--prelude", frame]);
 		await view.io.type("pending");
@@ -84,7 +104,7 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		await expect(send(name, "next")).rejects.toMatchObject({ code: "refused" });
 	});
 
-	it("clears and pastes once more when a paste wedges the composer, and sends one message", async () => {
+	it("clears and pastes once more when a paste wedges the composer, and sends one message (R03)", async () => {
 		const { name, log } = await launchFake(server, ["--style", "codex", "--wedge-once"]);
 		expect(await send(name, "a\nb")).toBe("submitted");
 		expect(log.messages()).toEqual(["a\nb"]);
@@ -141,7 +161,7 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		"/home/user/file is a path",
 		`long ${"x".repeat(400)}`,
 		Array.from({ length: 200 }, (_, index) => `line ${index} of a large paste ${"y".repeat(480)}`).join("\n"),
-	])("delivers text number %# byte for byte", async (text) => {
+	])("delivers text number %# byte for byte (R05, R07)", async (text) => {
 		const { name, log } = await launchFake(server, ["--style", "codex", "--chip", "300"]);
 		expect(await send(name, text)).toBe("submitted");
 		expect(log.messages()).toEqual([text]);

@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		return path;
 	}
 
-	it("is busy when the screen is idle but the record grows", async () => {
+	it("is busy when the screen is idle but the record grows (T126)", async () => {
 		const { name, cwd, drive } = await launch([]);
 		const path = writeRollout("growing", { type: "session_meta", payload: { cwd } });
 		const timer = setInterval(() => appendFileSync(path, "{}\n"), 20);
@@ -64,12 +64,12 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		expect(state.sizes[1]).toBeGreaterThan(state.sizes[0]!);
 	});
 
-	it("is idle when the screen is idle and the record is quiet", async () => {
+	it("is idle when the screen is idle and the record is quiet (T127)", async () => {
 		const { name, drive } = await launch(["--rollout", "grow"]);
 		expect(await readTurnState(drive, name)).toMatchObject({ state: "idle", producer: "quiet" });
 	});
 
-	it("is idle-unconfirmed without a record, also when another session's record names the folder in its text", async () => {
+	it("is idle-unconfirmed without a record, also when another session's record names the folder in its text (T128, T129)", async () => {
 		const { name, cwd, drive } = await launch([]);
 		const path = writeRollout("other", { type: "session_meta", payload: { cwd: "/home/user/other" } }, { text: cwd });
 		const timer = setInterval(() => appendFileSync(path, `{"text":"${cwd}"}\n`), 20);
@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		expect(tmux.calls).toBeLessThanOrEqual(3);
 	});
 
-	it("is busy during a turn and the footer of a background terminal counts as busy", async () => {
+	it("is busy during a turn and the footer of a background terminal counts as busy (T124)", async () => {
 		const { name, drive } = await launch(["--turn-forever"]);
 		await sendToSession(drive, name, "work");
 		await until(async () => (await readStatus(drive, name)) === "busy", "the turn");
@@ -121,7 +121,7 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		expect(await readTurnState(makeDrive(server), "nobody")).toMatchObject({ state: "dead", pane: null });
 	});
 
-	it("a wait ends with idle after the turn, with timeout in it and with dead when the session goes", async () => {
+	it("a wait ends with idle after the turn, with timeout in it and with dead when the session goes (T139)", async () => {
 		const { name, log, drive, view } = await launch(["--rollout", "events", "--turn-forever"]);
 		await sendToSession(drive, name, "hello");
 		await until(async () => (await readStatus(drive, name)) === "busy", "the turn");
@@ -156,7 +156,7 @@ describe.skipIf(!hasTmux).concurrent("the turn state of a session (needs tmux)",
 		expect(await waitForIdle(drive, name, { capMs: 30_000 })).toBe("blocked");
 	});
 
-	it("send and wait returns the answer of the turn it started", async () => {
+	it("send and wait returns the answer of the turn it started (T137)", async () => {
 		const { name, drive } = await launch(["--rollout", "events", "--turn", "600"]);
 		const result = await sendAndWait(drive, name, "question", { capMs: 30_000, lines: 40 });
 		expect(result).toMatchObject({

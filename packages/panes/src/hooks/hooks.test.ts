@@ -47,7 +47,7 @@ describe("installing hooks", () => {
 		writeFileSync(claudeFile(), text);
 	}
 
-	it("keeps foreign hooks and their order, does nothing twice, and gives back every byte", async () => {
+	it("keeps foreign hooks and their order, does nothing twice, and gives back every byte (T57)", async () => {
 		writeClaude(foreign);
 		expect((await run(["install", "--agent", "claude", "--yes"])).stdout).toContain("installed claude");
 		const settings = JSON.parse(readFileSync(claudeFile(), "utf8"));
@@ -118,7 +118,7 @@ describe("installing hooks", () => {
 		expect(result.stderr).toContain("/hooks");
 	});
 
-	it("asks before it writes, and refuses without a terminal or without a yes", async () => {
+	it("asks before it writes, and refuses without a terminal or without a yes (T58)", async () => {
 		writeClaude(foreign);
 		expect(await run(["install", "--agent", "claude"])).toMatchObject({
 			code: 1,
@@ -129,7 +129,7 @@ describe("installing hooks", () => {
 		expect(await run(["install", "--agent", "claude"], { answer: "y" })).toMatchObject({ code: 0 });
 	});
 
-	it("shows both files and writes nothing in a dry run, also with --yes", async () => {
+	it("shows both files and writes nothing in a dry run, also with --yes (T58)", async () => {
 		writeClaude(foreign);
 		const result = await run(["install", "--agent", "claude", "--dry-run", "--yes"]);
 		expect(result.stdout).toContain("+++ ");
@@ -145,7 +145,7 @@ describe("installing hooks", () => {
 		expect(readFileSync(claudeFile(), "utf8")).toBe("{ broken");
 	});
 
-	it.each(["/opt/$x", "relative", "/a'b", '/a"b', "/a`b", "/a\\b"])("refuses the tool path %j", async (tool) => {
+	it.each(["/opt/$x", "relative", "/a'b", '/a"b', "/a`b", "/a\\b"])("refuses the tool path %j (T59)", async (tool) => {
 		expect(await run(["install", "--agent", "claude", "--yes"], { tool })).toMatchObject({ code: 1 });
 		expect(existsSync(claudeFile())).toBe(false);
 	});
@@ -190,11 +190,11 @@ describe.skipIf(!hasTmux).concurrent("a hook that fires (needs tmux)", () => {
 		[["--agent", "nobody", "idle"], { TMUX_PANE: "%0" }],
 		[["--agent", "claude", "idle", "more"], { TMUX_PANE: "%0" }],
 		[["--agent", "claude", "idle"], { TMUX_PANE: "%0", TMUX: "/nowhere/socket,1,0" }],
-	])("%j with %j is silent and succeeds", async (words, env) => {
+	])("%j with %j is silent and succeeds (T53)", async (words, env) => {
 		expect(await fire(words, env as NodeJS.ProcessEnv)).toEqual({ code: 0, output: "" });
 	});
 
-	it("writes state and session under both names, without a pid when no ancestor is the agent", async () => {
+	it("writes state and session under both names, without a pid when no ancestor is the agent (T55)", async () => {
 		const pane = await server.open("exec cat");
 		expect(await fire(["--agent", "claude", "waiting"], inPane(pane), '{"session_id":"abc"}')).toEqual({
 			code: 0,
@@ -206,7 +206,7 @@ describe.skipIf(!hasTmux).concurrent("a hook that fires (needs tmux)", () => {
 		expect(options.get(SESSION_OPTION)).toBe("claude:abc");
 	});
 
-	it("stamps the session without touching the state and ignores a huge input", async () => {
+	it("stamps the session without touching the state and ignores a huge input (T53, T56)", async () => {
 		const pane = await server.open("exec cat");
 		await fire(["--agent", "codex", "active"], inPane(pane));
 		const before = (await readPaneOptions(server.tmux, pane)).get(STATE_OPTION);
@@ -218,7 +218,7 @@ describe.skipIf(!hasTmux).concurrent("a hook that fires (needs tmux)", () => {
 		expect(options.get(SESSION_OPTION)).toBe("codex:s-1");
 	});
 
-	it("names the agent's process through the shells between it and the hook", async () => {
+	it("names the agent's process through the shells between it and the hook (T54)", async () => {
 		const tool = join(server.folder, "tool");
 		writeFileSync(tool, `#!/bin/sh\nexec "${process.execPath}" --no-warnings "${MAIN}" "$@"\n`, { mode: 0o755 });
 		const command = hookCommand(tool, findHarness("claude")!, "waiting");

@@ -11,7 +11,7 @@ describe.skipIf(!hasTmux)("an agent's own report (needs tmux)", () => {
 	});
 	afterAll(() => server[Symbol.asyncDispose]());
 
-	it("goes through active, waiting and idle with its own pid and is removed at the end", async () => {
+	it("goes through active, waiting and idle with its own pid and is removed at the end (T60)", async () => {
 		const pane = await server.open("exec cat");
 		const env = { TMUX_PANE: pane, TMUX: `${server.folder}/tmux-${process.getuid?.()}/${server.name},1,0` };
 		const read = async () => readPaneOptions(server.tmux, pane);

@@ -20,16 +20,16 @@ describe("the composer on a screen", () => {
 		["a placeholder under the cursor", `❯ \u001b[7mT\u001b[0;2mry "fix"${OFF}`, true],
 		["ordinary text", "❯ fix it", false],
 		["text before a dim suggestion", `❯ fix ${DIM}the tests${OFF}`, false],
-	])("with %s is empty: %s", (_what, row, isEmpty) => {
+	])("with %s is empty: %s (T134)", (_what, row, isEmpty) => {
 		expect(claude(row)?.isEmpty).toBe(isEmpty);
 	});
 
-	it("is not seen where a rule is missing", () => {
+	it("is not seen where a rule is missing (T134)", () => {
 		const rows = ["● done", "", "❯ text", "- - - -", "  ? for shortcuts"];
 		expect(classify(findCli("claude")!.screen!, { rows })).toMatchObject({ word: "unknown", composer: undefined });
 	});
 
-	it("is the lowest one when output above looks like another", () => {
+	it("is the lowest one when output above looks like another (T135)", () => {
 		const rows = [rule, "❯ ", rule, "  ? for shortcuts", "", rule, "❯ pending", rule, "  ? for shortcuts"];
 		expect(classify(findCli("claude")!.screen!, { rows }).composer?.lines).toEqual(["pending"]);
 	});
@@ -52,7 +52,7 @@ describe("a busy sign", () => {
 	const screen = findCli("codex")!.screen!;
 	const footer = ["", "› ", "", "  model default · ~/project"];
 
-	it("counts above a long tail of the queue and in the second footer of a background terminal", () => {
+	it("counts above a long tail of the queue and in the second footer of a background terminal (T125, R11)", () => {
 		const queue = [
 			"• Working (3s • esc to interrupt)",
 			"",
@@ -64,7 +64,7 @@ describe("a busy sign", () => {
 		expect(classify(screen, { rows: [...terminal, ...footer], title: "codex" }).word).toBe("busy");
 	});
 
-	it("of an earlier turn above an empty prompt does not count", () => {
+	it("of an earlier turn above an empty prompt does not count (R09)", () => {
 		const rows = [
 			"• Working (3s • esc to interrupt)",
 			"",
@@ -78,7 +78,7 @@ describe("a busy sign", () => {
 		expect(classify(screen, { rows, title: "codex" }).word).toBe("ready");
 	});
 
-	it("is tested before the prompt by patterns, and a miss of both is no word", () => {
+	it("is tested before the prompt by patterns, and a miss of both is no word (T124)", () => {
 		const rules = patternRules(/^›/m, /esc to interrupt/);
 		expect(classify(rules, { rows: ["(9s · esc to interrupt)", "› "] }).word).toBe("busy");
 		expect(classify(rules, { rows: ["› "] }).word).toBe("ready");
@@ -99,7 +99,7 @@ describe("counting text on a screen", () => {
 		expect(countWrapped("one one\none", "one")).toBe(3);
 	});
 
-	it("does not match when the punctuation differs", () => {
+	it("does not match when the punctuation differs (T82)", () => {
 		expect(countWrapped("hello-world", "hello_world")).toBe(0);
 	});
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fakeAgentPath } from "@prime-agent/testkit";
+import { withShellFallback } from "../compose/shell.ts";
 import { realClock, TIMINGS, type Timings } from "../drive/clock.ts";
 import type { Drive } from "../drive/context.ts";
 import { quoteWord } from "../tmux/arguments.ts";
@@ -81,7 +82,7 @@ export async function startFake(
 ): Promise<{ pane: string; log: FakeLog }> {
 	const { words, log } = fakeCommand(server, args);
 	const command = words.map(quoteWord).join(" ");
-	const pane = await server.open(options.shellFallback ? `${command}; exec "$SHELL"` : `exec ${command}`, options);
+	const pane = await server.open(options.shellFallback ? withShellFallback(command) : `exec ${command}`, options);
 	if (options.isUp ?? true)
 		await until(() => log.entries().some((entry) => entry.type === "started"), "the fake agent");
 	if (options.isUp ?? true) await until(async () => (await captureTail(server.tmux, pane, 5)).length > 0, "its screen");

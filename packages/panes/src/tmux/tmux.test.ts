@@ -49,7 +49,7 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		"a\\;",
 		"#{pane_id} $HOME ~ {x} \"q\" 's'",
 		"日本 🙂 e\u0301 שלום",
-	])("types %j byte for byte", async (text) => {
+	])("types %j byte for byte (T28, T29, T30, R07)", async (text) => {
 		expect(await typed(text)).toBe(text);
 	});
 
@@ -66,17 +66,17 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		expect((await tmux.run(["list-buffers"])).trim()).toBe("");
 	});
 
-	it("reports a pane id that does not exist as missing although tmux exits 0", async () => {
+	it("reports a pane id that does not exist as missing although tmux exits 0 (T31)", async () => {
 		await expect(readPane(tmux, "%99")).rejects.toMatchObject({ code: "pane_missing" });
 		await expect(typeLiteral(tmux, "%99", "x")).rejects.toMatchObject({ code: "pane_missing" });
 	});
 
-	it("does not resolve a window name as a pane although tmux would", async () => {
+	it("does not resolve a window name as a pane although tmux would (T32)", async () => {
 		expect(await findPane(tmux, "cat")).toBeUndefined();
 		expect(await findPane(tmux, "")).toBeUndefined();
 	});
 
-	it("tells an unreachable server from a missing pane", async () => {
+	it("tells an unreachable server from a missing pane (T33)", async () => {
 		const nowhere = new Tmux({ name: "nobody" }, { env: server.env });
 		await expect(readPane(nowhere, "%0")).rejects.toMatchObject({ code: "tmux" });
 	});
@@ -92,7 +92,7 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		);
 	});
 
-	it("treats a dead pane as missing for keys and pastes, and the server survives", async () => {
+	it("treats a dead pane as missing for keys and pastes, and the server survives (T34)", async () => {
 		const pane = await makeSession(tmux, { name: "dead", command: "true", width: 80, height: 24 });
 		await until(async () => (await findPane(tmux, pane.id))?.isDead, "the pane to die");
 		await expect(typeLiteral(tmux, pane.id, "x")).rejects.toMatchObject({ code: "pane_missing" });
@@ -118,7 +118,7 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		expect((await readPane(tmux, pane)).isInMode).toBe(true);
 	});
 
-	it("captures the last rows without the padding below them and keeps blank rows in between", async () => {
+	it("captures the last rows without the padding below them and keeps blank rows in between (T35, T36)", async () => {
 		const pane = await server.open("printf 'one\\n\\nthree\\n'; exec cat", { height: 30 });
 		const tail = await until(async () => {
 			const rows = await captureTail(tmux, pane, 5);
@@ -158,7 +158,7 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		await tmux.run(["set-option", "-gu", "@rk_pane_agent_state"]);
 	});
 
-	it("finds and ends only the session of exactly the given name", async () => {
+	it("finds and ends only the session of exactly the given name (T40)", async () => {
 		await makeSession(tmux, { name: "at_foobar", command: "cat", width: 80, height: 24 });
 		expect(await findSessionPane(tmux, "at_foo")).toBeUndefined();
 		expect(await killSession(tmux, "at_foo")).toBe(false);
@@ -166,7 +166,7 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		expect(await killSession(tmux, "at_foobar")).toBe(true);
 	});
 
-	it("keeps the output of a program that ends at once, on the screen and in the log", async () => {
+	it("keeps the output of a program that ends at once, on the screen and in the log (T119)", async () => {
 		const log = `${server.folder}/boot log.txt`;
 		const request = { name: "brief", command: "echo TOKEN; exit 42", width: 80, height: 24, log };
 		const pane = await makeSession(tmux, request);

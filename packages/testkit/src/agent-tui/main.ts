@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FakeOptions, parseFakeOptions } from "./options.ts";
 import { drawFake } from "./screen.ts";
@@ -41,6 +41,7 @@ class FakeAgent {
 		const options = this.#options;
 		if (Number.isFinite(options.die)) setTimeout(() => process.exit(0), options.die);
 		if (options.boot > 0) await pause(options.boot);
+		while (options.bootUntil !== undefined && !existsSync(options.bootUntil)) await pause(20);
 		process.stdin.setRawMode?.(true);
 		if (options.printed) {
 			process.stdout.write("❯ /cmd\r\n");
@@ -83,8 +84,10 @@ class FakeAgent {
 	}
 
 	#take(key: string): void {
-		if (key === "\u001b[200~") this.#isPasting = true;
-		else if (key === "\u001b[201~") {
+		if (key === "\u001b[200~") {
+			this.#isPasting = true;
+			this.#log({ type: "paste" });
+		} else if (key === "\u001b[201~") {
 			this.#isPasting = false;
 			this.#pastedAt = Date.now();
 		} else if (this.#isPasting) this.#insert(key === "\r" ? "\n" : key);
@@ -94,6 +97,7 @@ class FakeAgent {
 	}
 
 	#insert(text: string): void {
+		if (this.#isBusy && this.#options.endOnInput) this.#endTurn();
 		if (this.#wallAt === undefined && !this.#isAsking && !this.#isWedged) this.#draft += text;
 	}
 
@@ -193,7 +197,7 @@ class FakeAgent {
 
 	#report(word: "active" | "waiting" | "idle"): void {
 		if (this.#options.hooks === undefined) return;
-		// An agent CLI waits for its hooks, so a turn is reported before it is seen.
+		this.#draw();
 		execFileSync("/bin/sh", ["-c", `${this.#options.hooks} ${word}`], { input: "{}" });
 	}
 

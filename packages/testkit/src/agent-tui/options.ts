@@ -5,12 +5,16 @@ export interface FakeOptions {
 	readonly style: "claude" | "codex" | "plain";
 	/** Rest before the terminal becomes raw; the kernel echoes until then. */
 	readonly boot: number;
+	/** Then rest further until this file is there. */
+	readonly bootUntil: string | undefined;
 	/** Raw, but nothing is drawn until then. */
 	readonly blank: number;
 	/** A counter is repainted until then. */
 	readonly animate: number;
 	/** Question that swallows keys until it is answered. */
 	readonly wall: string | undefined;
+	/** The wall's two answers; the first one opens it. */
+	readonly wallAnswers: readonly [string, string];
 	/** Whether the wall's cursor starts on No. */
 	readonly wallNo: boolean;
 	/** The wall's cursor is drawn this much later than it moves, and it wraps around. */
@@ -18,8 +22,12 @@ export interface FakeOptions {
 	/** A wall that never opens. */
 	readonly login: boolean;
 	readonly border: boolean;
+	/** Row that always stands below the screen. */
+	readonly footer: string | undefined;
 	/** Length of a turn; `Infinity` never ends. */
 	readonly turn: number;
+	/** A running turn ends as soon as something is typed. */
+	readonly endOnInput: boolean;
 	readonly ignoreEnter: number;
 	readonly ignoreTab: boolean;
 	/** Prints a filled composer and reads nothing. */
@@ -58,9 +66,13 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 			...{
 				style: text,
 				boot: text,
+				"boot-until": text,
+				"end-on-input": flag,
+				footer: text,
 				blank: text,
 				animate: text,
 				wall: text,
+				"wall-answers": text,
 				"wall-no": flag,
 				"wall-lag": text,
 				login: flag,
@@ -72,17 +84,22 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 	});
 	const number = (value: string | undefined, fallback: number) => (value === undefined ? fallback : Number(value));
 	const style = values.style ?? "plain";
+	const [yes = "", no = ""] = (values["wall-answers"] ?? "Yes, I trust it|No, exit").split("|");
 	return {
 		style: style === "claude" || style === "codex" ? style : "plain",
 		boot: number(values.boot, 0),
+		bootUntil: values["boot-until"],
 		blank: number(values.blank, 0),
 		animate: number(values.animate, 0),
 		wall: values.wall,
+		wallAnswers: [yes, no],
 		wallNo: values["wall-no"] ?? false,
 		wallLag: number(values["wall-lag"], 0),
 		login: values.login ?? false,
 		border: values.border ?? false,
+		footer: values.footer,
 		turn: values["turn-forever"] ? Number.POSITIVE_INFINITY : number(values.turn, 0),
+		endOnInput: values["end-on-input"] ?? false,
 		ignoreEnter: number(values["ignore-enter"], 0),
 		ignoreTab: values["ignore-tab"] ?? false,
 		printed: values.printed ?? false,

@@ -14,6 +14,11 @@ export interface FakeState {
 
 /** The rows of the fake agent's screen in its style. */
 export function drawFake(options: FakeOptions, state: FakeState, width: number): string[] {
+	const rows = drawStyle(options, state, width);
+	return options.footer === undefined ? rows : [...rows, options.footer];
+}
+
+function drawStyle(options: FakeOptions, state: FakeState, width: number): string[] {
 	if (state.wallAt !== undefined) return drawWall(options, state.wallAt);
 	if (state.isAsking) return [...state.transcript, "", ...drawQuestion()];
 	const draft = options.noEcho ? "" : foldDraft(options, state.draft);
@@ -23,15 +28,11 @@ export function drawFake(options: FakeOptions, state: FakeState, width: number):
 }
 
 function drawWall(options: FakeOptions, at: 0 | 1): string[] {
-	const cursor = (index: number) => (index === at ? " ❯" : "  ");
-	return [
-		` ${options.wall}`,
-		"",
-		`${cursor(0)} 1. Yes, I trust it`,
-		`${cursor(1)} 2. No, exit`,
-		"",
-		" Enter to confirm · Esc to cancel",
-	];
+	const isCodex = options.style === "codex";
+	const cursor = (index: number) => (index !== at ? "  " : isCodex ? " ›" : " ❯");
+	const answers = options.wallAnswers.map((answer, index) => `${cursor(index)} ${index + 1}. ${answer}`);
+	const hint = isCodex ? " Press enter to confirm" : " Enter to confirm · Esc to cancel";
+	return [` ${options.wall}`, "", ...answers, "", hint];
 }
 
 function drawQuestion(): string[] {

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claudeRecord } from "./claude.ts";
 import { codexRecord } from "./codex.ts";
 import { copilotRecord } from "./events.ts";
+import { geminiRecord } from "./gemini.ts";
 import { opencodeRecord } from "./opencode.ts";
 import { piRecord } from "./pi.ts";
 import type { RecordPlace } from "./record.ts";
@@ -94,6 +95,29 @@ describe("the pi record", () => {
 		expect(await piRecord.read(path)).toBe("busy");
 		writeLines(path, { type: "message", message: { role: "assistant", stopReason: "stop" } });
 		expect(await piRecord.read(path)).toBe("idle");
+	});
+});
+
+describe("the Gemini record", () => {
+	const chats = () => join(home, ".gemini", "tmp", "app-2", "chats");
+
+	it("is the newest session in the folder that the list of projects names", async () => {
+		writeLines(join(home, ".gemini", "projects.json"), {
+			projects: { "/home/user/app": "app-2", "/home/user": "user" },
+		});
+		expect(await geminiRecord.find(place("/home/user/app"))).toBeUndefined();
+		const path = writeLines(join(chats(), "session-1.jsonl"), { sessionId: "s", kind: "main" });
+		expect(await geminiRecord.find(place("/home/user/app"))).toBe(path);
+		expect(await geminiRecord.find(place("/home/user/other"))).toBeUndefined();
+	});
+
+	it("says idle after a reply without tool calls and nothing in a turn, whose interruption leaves no sign", async () => {
+		const path = writeLines(join(chats(), "session-1.jsonl"), { sessionId: "s" }, { type: "user", content: [] });
+		expect(await geminiRecord.read(path)).toBeUndefined();
+		writeLines(path, { type: "gemini", content: "", toolCalls: [{ id: "c" }] });
+		expect(await geminiRecord.read(path)).toBeUndefined();
+		writeLines(path, { type: "gemini", content: "done" }, { $set: { lastUpdated: "2026-11-30T07:00:00Z" } });
+		expect(await geminiRecord.read(path)).toBe("idle");
 	});
 });
 

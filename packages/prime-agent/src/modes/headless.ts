@@ -1,4 +1,5 @@
 import type { Connection } from "../connection/connection.ts";
+import { describeGoal, type PublicGoal } from "../features/goal/state.ts";
 import { errorText } from "../lib/text.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { abortRun, sendPrompt } from "../protocol/session-operations.ts";
@@ -22,7 +23,7 @@ export interface HeadlessOutcome {
 
 /**
  * Sends a prompt and waits until the run that it starts is over. Every event passes `onEvent`. When `signal` aborts,
- * the run is stopped and counts as failed. Never rejects.
+ * the run is stopped and counts as failed; so does a run that leaves the goal it worked on unreached. Never rejects.
  */
 export async function runHeadless(
 	connection: Connection,
@@ -31,10 +32,14 @@ export async function runHeadless(
 	signal: AbortSignal,
 ): Promise<HeadlessOutcome> {
 	let last: AssistantReply | undefined;
+	let goal: PublicGoal | null = null;
 	const unsubscribe = connection.subscribe((event) => {
+		if (event.type === "feature_event" && event.name === "goal_update") goal = event.data.goal as PublicGoal | null;
 		if (event.type === "message_end" && isReply(event.message)) last = event.message;
 		onEvent(event);
 	});
+	// A command that only changes a goal starts no run and has no reply.
+	const withGoal = (failure: string | undefined) => (last ? addGoal(failure, goal) : failure);
 	const stop = () => {
 		// The run ends by itself soon after; its own failure is what counts.
 		connection.call(abortRun, {}).catch((error: unknown) => onEvent(warning(`Stopping: ${errorText(error)}`)));
@@ -44,10 +49,10 @@ export async function runHeadless(
 		const images = prompt.images.length > 0 ? { images: prompt.images.map((image) => ({ ...image })) } : {};
 		signal.throwIfAborted();
 		const result = await connection.call(sendPrompt, { text: prompt.text, ...images, until: "done" });
-		return { answer: answerOf(last), said: result.said, failure: describeFailure(signal, last, result) };
+		return { answer: answerOf(last), said: result.said, failure: withGoal(describeFailure(signal, last, result)) };
 	} catch (error) {
 		const failure = signal.aborted ? stopReason(signal) : errorText(error);
-		return { answer: answerOf(last), said: undefined, failure };
+		return { answer: answerOf(last), said: undefined, failure: withGoal(failure) };
 	} finally {
 		signal.removeEventListener("abort", stop);
 		unsubscribe();
@@ -89,4 +94,10 @@ function describeFailure(
 	if (result.stage !== "completed") return `The prompt was not worked on: it is ${result.stage}.`;
 	if (reply?.stopReason === "length") return "The answer is cut: the model reached its limit of output tokens.";
 	return undefined;
+}
+
+/** A run that worked on a goal has reached it or tells how it stands. */
+function addGoal(failure: string | undefined, goal: PublicGoal | null): string | undefined {
+	if (!goal || goal.status === "complete") return failure;
+	return [failure ?? "The goal is not reached.", describeGoal(goal)].join("\n");
 }

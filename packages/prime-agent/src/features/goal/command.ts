@@ -1,6 +1,7 @@
 import type { Static } from "@earendil-works/pi-schema";
 import type { CommandOutcome } from "../../session/host.ts";
 import { changeGoal, createGoal, getGoal } from "./operations.ts";
+import { describeGoal } from "./state.ts";
 
 const USAGE = "Usage: /goal [--budget <tokens>] <objective>, or /goal status|pause|resume|clear";
 
@@ -31,8 +32,5 @@ export function parseGoalCommand(args: string): CommandOutcome {
 
 function describe(result: unknown): string {
 	const { goal } = result as Static<typeof getGoal.result>;
-	if (!goal) return "No goal is set.";
-	const budget = goal.token_budget === null ? "" : ` of ${goal.token_budget}`;
-	const reason = goal.reason === null ? "" : ` (${goal.reason})`;
-	return `Goal ${goal.status}${reason}: ${goal.objective}\nTokens used: ${goal.tokens_used}${budget}. Time used: ${goal.time_used_seconds} s.`;
+	return goal ? describeGoal(goal) : "No goal is set.";
 }

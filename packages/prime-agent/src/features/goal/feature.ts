@@ -1,4 +1,6 @@
+import type { Usage } from "@earendil-works/pi-ai";
 import { AgentError } from "../../protocol/errors.ts";
+import { toMessage } from "../../session/context.ts";
 import { defineFeature, type FeatureHost } from "../../session/host.ts";
 import { CLOCK } from "../../session/ports.ts";
 import { parseGoalCommand } from "./command.ts";
@@ -8,6 +10,7 @@ import {
 	GOAL_ENTRY,
 	type Goal,
 	isReplaceable,
+	publicGoal,
 	reduceGoal,
 	remainingTokens,
 	tokensOf,
@@ -23,8 +26,19 @@ export const goal = defineFeature<Goal | undefined>({
 	setup(host) {
 		const clock = host.port(CLOCK);
 		let turnBegan = clock.now();
+		/** The goal was paused while a turn worked on it: what that turn costs is still the goal's. */
+		let isTurnOpen = false;
+		/** The newest reply that was counted. */
+		let countedId: string | undefined;
 
 		const now = () => new Date(clock.now()).toISOString();
+		const elapsed = () => Math.round((clock.now() - turnBegan) / 1000);
+		const spend = (current: Goal, tokens: number, seconds: number): Goal => ({
+			...current,
+			tokensUsed: current.tokensUsed + tokens,
+			secondsUsed: current.secondsUsed + seconds,
+			updatedAt: now(),
+		});
 		const save = (next: Goal | undefined) => {
 			host.append(GOAL_ENTRY, { goal: next ?? null });
 			host.emit("goal_update", { goal: next ? publicGoal(next) : null });
@@ -56,13 +70,20 @@ export const goal = defineFeature<Goal | undefined>({
 		host.handle(completeGoal, () => {
 			const current = host.state();
 			if (!current || current.status === "complete") throw new AgentError("not_found", "There is no goal to complete.");
-			change({ status: "complete", reason: null });
+			// The turn that completes the goal counts, too, and its reply is in the log while its calls run.
+			const reply = findReply(host);
+			const isDue = reply && reply.id !== countedId && (current.status === "active" || isTurnOpen);
+			const spent = isDue ? spend(current, tokensOf(reply.usage), elapsed()) : current;
+			isTurnOpen = false;
+			save({ ...spent, status: "complete", reason: null, updatedAt: now() });
 			return { ...answer(host), completion_budget_report: completionReport(host.state()!) };
 		});
 		host.handle(changeGoal, ({ to }) => {
 			if (to === "cleared") save(undefined);
-			else if (to === "paused") change({ status: "paused", reason: "user" });
-			else {
+			else if (to === "paused") {
+				isTurnOpen = host.state()?.status === "active";
+				change({ status: "paused", reason: "user" });
+			} else {
 				if (host.state()?.status === "complete")
 					throw new AgentError("refused", "The goal is complete. Set a new one.");
 				change({ status: "active", reason: null, idleTurns: 0 });
@@ -78,14 +99,18 @@ export const goal = defineFeature<Goal | undefined>({
 
 		host.on("run_start", () => {
 			turnBegan = clock.now();
+			isTurnOpen = false;
 		});
 		host.atBoundary("account", ({ message, toolResults, failed }) => {
-			const seconds = Math.round((clock.now() - turnBegan) / 1000);
+			const [seconds, current, wasOpen] = [elapsed(), host.state(), isTurnOpen];
 			turnBegan = clock.now();
-			const current = host.state();
-			if (current?.status !== "active") return { kind: "pass" };
-			const usedTools = failed ? undefined : toolResults.length > 0;
-			save(accountTurn(current, { tokens: tokensOf(message.usage), seconds, usedTools, at: now() }));
+			isTurnOpen = false;
+			countedId = findReply(host)?.id;
+			const tokens = tokensOf(message.usage);
+			if (current?.status === "active") {
+				const usedTools = failed ? undefined : toolResults.length > 0;
+				save(accountTurn(current, { tokens, seconds, usedTools, at: now() }));
+			} else if (current?.status === "paused" && wasOpen) save(spend(current, tokens, seconds));
 			return { kind: "pass" };
 		});
 		host.atBoundary("continue", ({ runEnds }) => {
@@ -131,16 +156,11 @@ function answer(host: FeatureHost<Goal | undefined>) {
 	};
 }
 
-/** The goal under the names that the kernel and clients know. */
-function publicGoal(current: Goal) {
-	return {
-		objective: current.objective,
-		status: current.status,
-		token_budget: current.tokenBudget,
-		tokens_used: current.tokensUsed,
-		time_used_seconds: current.secondsUsed,
-		reason: current.reason,
-		created_at: current.createdAt,
-		updated_at: current.updatedAt,
-	};
+/** The newest reply of the branch. */
+function findReply(host: FeatureHost<Goal | undefined>): { readonly id: string; readonly usage: Usage } | undefined {
+	for (const entry of host.fromLeaf()) {
+		const message = toMessage(entry);
+		if (message?.role === "assistant") return { id: entry.id, usage: message.usage };
+	}
+	return undefined;
 }

@@ -96,7 +96,27 @@ test("a used up budget asks for one summary and starts nothing new", async () =>
 test("turns after completion are not billed to the goal", async () => {
 	const bench = open([cell({ input: 10, output: 5 }), text("Done.", { input: 1000, output: 1000 })], ["goal.complete"]);
 	await bench.say("/goal Ship it");
-	expect(Number((await goalOf(bench))?.tokens_used)).toBeLessThan(100);
+	expect(await goalOf(bench)).toMatchObject({ status: "complete", tokens_used: 15 });
+});
+
+test("the turn that completes a goal is billed to it, once, and its report says so", async () => {
+	const requests = ["goal.get", "goal.complete"];
+	const bench = open([cell(), cell({ input: 100, output: 50 }), text("Done.")], requests);
+	await bench.say("/goal Ship it");
+	expect(await goalOf(bench)).toMatchObject({ tokens_used: 165 });
+	expect(bench.spoken().join()).toContain("Tokens used: 165");
+});
+
+test("the turn in which a person pauses a goal is billed to it, and no later one", async () => {
+	const bench = open([cell({ input: 100, output: 50 }), text("Stopped."), text("more")], ["goal.get"]);
+	const unsubscribe = bench.session.subscribe(async (event) => {
+		if (event.type !== "tool_execution_start") return;
+		unsubscribe();
+		await bench.session.call("goal.change", { to: "paused" }, "client");
+	});
+	await bench.say("/goal Ship it");
+	await bench.say("Something else");
+	expect(await goalOf(bench)).toMatchObject({ status: "paused", tokens_used: 150 });
 });
 
 test("clients hear of each change of the goal", async () => {

@@ -74,3 +74,36 @@ export function remainingTokens(goal: Goal | undefined): number | null {
 	if (!goal || goal.tokenBudget === null) return null;
 	return Math.max(0, goal.tokenBudget - goal.tokensUsed);
 }
+
+/** A goal under the names that the kernel and clients know. */
+export interface PublicGoal {
+	readonly objective: string;
+	readonly status: Goal["status"];
+	readonly token_budget: number | null;
+	readonly tokens_used: number;
+	readonly time_used_seconds: number;
+	readonly reason: string | null;
+	readonly created_at: string;
+	readonly updated_at: string;
+}
+
+/** The goal as the kernel and clients get it. */
+export function publicGoal(goal: Goal): PublicGoal {
+	return {
+		objective: goal.objective,
+		status: goal.status,
+		token_budget: goal.tokenBudget,
+		tokens_used: goal.tokensUsed,
+		time_used_seconds: goal.secondsUsed,
+		reason: goal.reason,
+		created_at: goal.createdAt,
+		updated_at: goal.updatedAt,
+	};
+}
+
+/** How a goal stands, in two lines for people. */
+export function describeGoal(goal: PublicGoal): string {
+	const budget = goal.token_budget === null ? "" : ` of ${goal.token_budget}`;
+	const reason = goal.reason === null ? "" : ` (${goal.reason})`;
+	return `Goal ${goal.status}${reason}: ${goal.objective}\nTokens used: ${goal.tokens_used}${budget}. Time used: ${goal.time_used_seconds} s.`;
+}

@@ -174,7 +174,12 @@ async function makeDispatch(line: ParsedLine, world: CommandWorld): Promise<Cont
 		resolveAgent(config.table, { selector: worker.stage, provider: line.text("provider") });
 	return {
 		...{ drive, root, dir: config.dispatch.dir, server: namesServer(line) ? line.text("server") : undefined },
-		...{ columnWidth: config.dispatch.columnWidth, reapDone: config.dispatch.reapDone, mode: config.dispatch.mode },
+		...{
+			columnWidth: config.dispatch.columnWidth,
+			floor: config.dispatch.floor,
+			reapDone: config.dispatch.reapDone,
+			mode: config.dispatch.mode,
+		},
 		commandOf: (worker, form) => commandOf(resolve(worker), form),
 		isNative: (worker) => resolve(worker).provider.isNative,
 		needsTerminal: (worker) => findCli(resolve(worker).providerName)?.needsTerminal ?? false,

@@ -10,6 +10,8 @@ import { homeOf } from "./records/files.ts";
 export interface DispatchConfig {
 	readonly mode: "native" | "pane" | "headless";
 	readonly columnWidth: number;
+	/** Smallest split for a worker, in columns and rows. */
+	readonly floor: { readonly columns: number; readonly rows: number };
 	readonly reapDone: boolean;
 	readonly dir: string;
 }
@@ -137,9 +139,17 @@ function makeDispatch(layers: readonly Tree[], request: ConfigRequest): Dispatch
 	const mode = leaf(layers, "dispatch", "mode") ?? "native";
 	const isKnown = mode === "native" || mode === "pane" || mode === "headless";
 	if (!isKnown) request.warn(`dispatch.mode "${mode}" is unknown; using native`);
+	const size = (key: string, fallback: number) => {
+		const text = leaf(layers, "dispatch", key);
+		const value = Number(text ?? fallback);
+		if (value > 0) return value;
+		request.warn(`dispatch.${key} needs a number above 0, not "${text}"; using ${fallback}`);
+		return fallback;
+	};
 	return {
 		mode: isKnown ? mode : "native",
-		columnWidth: Number(leaf(layers, "dispatch", "column_width") ?? 45),
+		columnWidth: size("column_width", 45),
+		floor: { columns: size("min_cols", 50), rows: size("min_rows", 20) },
 		reapDone: (leaf(layers, "dispatch", "reap_done") ?? "true") === "true",
 		dir: leaf(layers, "dispatch", "dir") ?? ".agent-dispatch",
 	};

@@ -189,6 +189,12 @@ describe("resolving an agent", () => {
 		await expect(load({ user: "agent: [" })).rejects.toMatchObject({ code: "config" });
 	});
 
+	it("reads sizes of dispatch, and keeps its own where one is no size", async () => {
+		const { dispatch, warnings } = await load({ user: "dispatch: { min_cols: 60, min_rows: tall }" });
+		expect(dispatch.floor).toEqual({ columns: 60, rows: 20 });
+		expect(warnings).toEqual([expect.stringContaining("min_rows")]);
+	});
+
 	it("reads an unknown dispatch mode as native with a warning", async () => {
 		const { dispatch, warnings } = await load({ user: "dispatch: { mode: sideways }" });
 		expect(dispatch.mode).toBe("native");

@@ -186,6 +186,18 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(at(second.pane)[1]).toBeGreaterThan(at(first)[1]!);
 	});
 
+	it("a worker for whom a split would be too small gets a window of a fixed size", async () => {
+		const project = await makeProject();
+		await openReady(project);
+		await project.run(["open", "k2", "apply"]);
+		const third = await project.run(["open", "k3", "apply", "--json"]);
+		expect(third.stderr).toContain("a split would be only");
+		const placed = JSON.parse(third.stdout);
+		const pane = await findPane(server.tmux, placed.pane);
+		expect([pane?.width, pane?.height]).toEqual([200, 50]);
+		expect(pane?.windowId).not.toBe((await findPane(server.tmux, project.caller))?.windowId);
+	});
+
 	it("restart keeps the bytes of the prompt and needs one (T154)", async () => {
 		const project = await makeProject(
 			[],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Drive } from "../drive/context.ts";
 import { callOptions } from "../drive/context.ts";
 import type { PaneError } from "../errors.ts";
+import { findPane } from "../tmux/pane.ts";
 import { openPane, type SpawnedPane } from "../tmux/session.ts";
 import { type DispatchRecord, WorkerFiles } from "./record.ts";
 
@@ -10,6 +11,9 @@ import { type DispatchRecord, WorkerFiles } from "./record.ts";
 export interface PlacedPane extends SpawnedPane {
 	readonly shape: "split" | "window";
 }
+
+/** Size of a window that a worker gets because a split would be too small. */
+const WINDOW = { columns: 200, rows: 50 };
 
 /** What a worker's pane runs and where it may stand. */
 export interface PlaceWorker {
@@ -20,19 +24,29 @@ export interface PlaceWorker {
 	readonly caller: string | undefined;
 	/** Share of the caller's window for the column of workers, in percent. */
 	readonly columnWidth: number;
+	/** Smallest pane in which a worker's composer can be read. */
+	readonly floor: { readonly columns: number; readonly rows: number };
 	/** Panes of other workers on this server. */
 	readonly siblings: readonly string[];
 }
 
 /**
  * Opens a worker's pane: below the last worker in the caller's window, else right of the caller, else in a window.
- * Every refusal of tmux degrades to the next place with a warning.
+ * A split that would be smaller than the floor becomes a window of a fixed size; every refusal of tmux degrades to the
+ * next place with a warning.
  */
 export async function placeWorker(drive: Drive, request: PlaceWorker): Promise<PlacedPane> {
 	const { caller, command, cwd } = request;
 	const options = callOptions(drive);
 	if (caller !== undefined) {
 		const sibling = await findSibling(drive, caller, request.siblings);
+		const planned = await planSplit(drive, caller, sibling, request.columnWidth);
+		const isSmall =
+			planned !== undefined && (planned.columns < request.floor.columns || planned.rows < request.floor.rows);
+		if (isSmall) {
+			drive.warn(`a split would be only ${planned.columns}x${planned.rows}; the worker gets a window of its own`);
+			return openWindow(drive, request, WINDOW);
+		}
 		const splits = [
 			sibling === undefined
 				? { beside: caller, direction: "right" as const, percent: request.columnWidth }
@@ -50,7 +64,35 @@ export async function placeWorker(drive: Drive, request: PlaceWorker): Promise<P
 		}
 		drive.warn("the worker gets a window of its own");
 	}
-	const pane = await openPane(drive.tmux, { shape: "window", command, cwd, name: request.title }, options);
+	return openWindow(drive, request);
+}
+
+/** The size that a split would get; undefined when tmux does not tell, which then forbids nothing. */
+async function planSplit(
+	drive: Drive,
+	caller: string,
+	sibling: string | undefined,
+	columnWidth: number,
+): Promise<{ columns: number; rows: number } | undefined> {
+	const pane = await findPane(drive.tmux, sibling ?? caller, callOptions(drive));
+	if (pane === undefined) return undefined;
+	// One column or row goes to the border.
+	if (sibling === undefined) return { columns: Math.floor((pane.width * columnWidth) / 100), rows: pane.height };
+	return { columns: pane.width, rows: Math.floor((pane.height - 1) / 2) };
+}
+
+async function openWindow(
+	drive: Drive,
+	request: PlaceWorker,
+	size?: { readonly columns: number; readonly rows: number },
+): Promise<PlacedPane> {
+	const { command, cwd, title } = request;
+	const options = callOptions(drive);
+	const pane = await openPane(drive.tmux, { shape: "window", command, cwd, name: title }, options);
+	if (size === undefined) return { ...pane, shape: "window" };
+	const resize = ["resize-window", "-t", pane.windowId, "-x", String(size.columns), "-y", String(size.rows)];
+	const reply = await drive.tmux.ask(resize, options);
+	if (reply.code !== 0) drive.warn(`the window could not be made ${size.columns}x${size.rows}: ${reply.stderr.trim()}`);
 	return { ...pane, shape: "window" };
 }
 

@@ -33,7 +33,15 @@ describe.skipIf(!hasTmux)("waiting for a worker (needs tmux)", () => {
 		};
 		const drive = { ...makeDrive(server), clock };
 		const dispatch: Dispatch = {
-			...{ drive, root, dir: ".agent-dispatch", server: undefined, columnWidth: 45, reapDone: true },
+			...{
+				drive,
+				root,
+				dir: ".agent-dispatch",
+				server: undefined,
+				columnWidth: 45,
+				floor: { columns: 50, rows: 20 },
+				reapDone: true,
+			},
 		};
 		await openWorker(dispatch, worker, { command: "exec cat", prompt: "work", caller: undefined });
 		expect((await waitWorker(dispatch, worker, 1000)).state).toBe("running");

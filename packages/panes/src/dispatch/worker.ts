@@ -23,6 +23,7 @@ export interface Dispatch {
 	/** Server that was named by the caller; undefined for the caller's own. */
 	readonly server: string | undefined;
 	readonly columnWidth: number;
+	readonly floor: { readonly columns: number; readonly rows: number };
 	readonly reapDone: boolean;
 }
 
@@ -74,7 +75,11 @@ export async function openWorker(
 	const title = `agent-${worker.key}-${worker.stage}`;
 	const pane = await placeWorker(drive, {
 		...{ command: request.command, cwd: dispatch.root, title, caller: request.caller },
-		...{ columnWidth: dispatch.columnWidth, siblings: listWorkerPanes(dispatch.root, dispatch.dir, dispatch.server) },
+		...{
+			columnWidth: dispatch.columnWidth,
+			floor: dispatch.floor,
+			siblings: listWorkerPanes(dispatch.root, dispatch.dir, dispatch.server),
+		},
 	});
 	files.writeRecord({
 		...{ spawn_cmd: request.command, started_at: startedAt(drive), pane: pane.id, window: pane.windowId },

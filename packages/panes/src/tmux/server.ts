@@ -45,7 +45,7 @@ export class Tmux {
 		options: { env?: NodeJS.ProcessEnv | undefined; limitMs?: number | undefined } = {},
 	) {
 		this.address = address;
-		this.#env = withoutTmux(options.env ?? process.env);
+		this.#env = forServer(options.env ?? process.env);
 		this.#limitMs = options.limitMs ?? CALL_LIMIT_MS;
 	}
 
@@ -124,8 +124,12 @@ export function isUnreachable(words: string): boolean {
 	return /no server running|error connecting to|server exited|lost server/.test(words);
 }
 
-function withoutTmux(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-	const { TMUX: _socket, TMUX_PANE: _pane, ...rest } = env;
+/**
+ * The first call may start the server, which keeps this environment. Without the caller's own pane, and without the
+ * mark by which a Python kernel ends all that was started from its cells: a session outlives the cell that launched it.
+ */
+function forServer(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+	const { TMUX: _socket, TMUX_PANE: _pane, PRIME_AGENT_KERNEL_ID: _mark, ...rest } = env;
 	return rest;
 }
 

@@ -140,6 +140,17 @@ describe.skipIf(!hasTmux)("the tmux layer on a private server (needs tmux)", () 
 		expect(frame?.info.id).toBe(pane);
 	});
 
+	it("starts a server that is not marked as the leftover of a Python kernel", async () => {
+		await using own = new PrivateServer();
+		const marked = new Tmux(own.tmux.address, { env: { ...own.env, PRIME_AGENT_KERNEL_ID: "7-abc", KEPT: "yes" } });
+		await marked.run(["-f", "/dev/null", "new-session", "-d", "env; exec cat"]);
+		const rows = await until(async () => {
+			const seen = await captureTail(own.tmux, "%0", 200);
+			return seen.some((row) => row.startsWith("KEPT=")) && seen;
+		}, "its environment");
+		expect(rows.filter((row) => row.startsWith("PRIME_AGENT_KERNEL_ID"))).toEqual([]);
+	});
+
 	it("reads names that are not ASCII in a C locale", async () => {
 		const pane = await server.open("exec cat");
 		await tmux.run(["select-pane", "-t", pane, "-T", "⠸ grün ›"]);

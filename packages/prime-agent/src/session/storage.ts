@@ -3,7 +3,6 @@ import {
 	constants,
 	existsSync,
 	fdatasync,
-	fstatSync,
 	ftruncateSync,
 	mkdirSync,
 	openSync,
@@ -12,9 +11,10 @@ import {
 	writeSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
+import { ignore } from "../lib/ignore.ts";
 import { AgentError } from "../protocol/errors.ts";
+import { type Mend, readTail } from "./tail.ts";
 
-const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 /** Bytes that are read at once. */
 const BLOCK = 256 * 1024;
@@ -45,25 +45,28 @@ export interface OpenedStore {
 	readonly tornBytes: number;
 }
 
+/** What a store asks of the file system when it changes a file; as Node's functions of these names. */
+export interface Disk {
+	writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
+	ftruncateSync(fd: number, size: number): void;
+}
+
+const DISK: Disk = { writeSync, ftruncateSync };
+
 /** A store that creates its file (0600, in a folder 0700) with the first append. */
-export function createFileStore(file: string): SessionStore {
-	return new FileStore(file, 0, undefined);
+export function createFileStore(file: string, disk = DISK): SessionStore {
+	return new FileStore({ file, disk, written: 0 });
 }
 
 /**
  * Opens an existing session file for reading and appending.
  * @throws {AgentError} `not_found` or `storage_failed`.
  */
-export function openFileStore(file: string): OpenedStore {
+export function openFileStore(file: string, disk = DISK): OpenedStore {
 	const fd = openExisting(file);
-	const { size } = fstatSync(fd);
-	const end = findLastNewline(fd, size) + 1;
-	if (end === size) return { store: new FileStore(file, size, undefined, fd), tornBytes: 0 };
-	const tail = Buffer.alloc(size - end);
-	readSync(fd, tail, 0, tail.length, end);
-	// A last line without its newline may still be whole: the write was cut just before the last byte.
-	if (isWholeLine(tail)) return { store: new FileStore(file, size, "newline", fd), tornBytes: 0 };
-	return { store: new FileStore(file, end, { torn: tail }, fd), tornBytes: tail.length };
+	const { size, mend } = readTail(fd);
+	const store = new FileStore({ file, disk, written: size, fd, ...(mend ? { mend } : {}) });
+	return { store, tornBytes: typeof mend === "object" ? mend.torn.length : 0 };
 }
 
 /** A store that keeps nothing on disk. */
@@ -86,28 +89,6 @@ function openExisting(file: string): number {
 	}
 }
 
-/** Offset of the last byte 0x0A, -1 when there is none. */
-function findLastNewline(fd: number, size: number): number {
-	for (let end = size; end > 0; ) {
-		const start = Math.max(0, end - BLOCK);
-		const block = Buffer.allocUnsafe(end - start);
-		readSync(fd, block, 0, block.length, start);
-		const at = block.lastIndexOf(NEWLINE);
-		if (at >= 0) return start + at;
-		end = start;
-	}
-	return -1;
-}
-
-function isWholeLine(bytes: Buffer): boolean {
-	try {
-		const value: unknown = JSON.parse(bytes.toString("utf8"));
-		return typeof value === "object" && value !== null;
-	} catch {
-		return false;
-	}
-}
-
 /** One by one: Node's `recursive` never returns where the system refuses a folder with ENOENT, as `/proc` does. */
 function makeFolder(path: string): void {
 	if (existsSync(path)) return;
@@ -117,23 +98,32 @@ function makeFolder(path: string): void {
 
 class FileStore implements SessionStore {
 	readonly file: string;
+	readonly #disk: Disk;
 	#fd: number | undefined;
 	/** Bytes of the file, without an unfinished last line. */
 	#written: number;
 	/** Lines that wait for the next write. */
 	#held: Buffer = NOTHING;
-	/** What the last line of the file needs before anything may follow it. */
-	#mend: { readonly torn: Buffer } | "newline" | undefined;
+	#mend: Mend | undefined;
+	/** A write failed and what it left is still there; nothing is written behind it. */
+	#isSoiled = false;
 	#syncing: Promise<unknown> = Promise.resolve();
 
 	/** What was read last: walks over many entries, mostly towards the beginning, read the file in blocks. */
 	#block: { readonly bytes: Buffer; offset: number; length: number } | undefined;
 
-	constructor(file: string, written: number, mend: { readonly torn: Buffer } | "newline" | undefined, fd?: number) {
-		this.file = file;
-		this.#written = written;
-		this.#mend = mend;
-		this.#fd = fd;
+	constructor(parts: {
+		readonly file: string;
+		readonly disk: Disk;
+		readonly written: number;
+		readonly mend?: Mend;
+		readonly fd?: number;
+	}) {
+		this.file = parts.file;
+		this.#disk = parts.disk;
+		this.#written = parts.written;
+		this.#mend = parts.mend;
+		this.#fd = parts.fd;
 	}
 
 	get size(): number {
@@ -146,13 +136,19 @@ class FileStore implements SessionStore {
 			this.#held = Buffer.concat([this.#held, lines]);
 			return offset;
 		}
+		if (this.#isSoiled) this.#takeBack();
 		const fd = this.#open();
 		this.#mendTail(fd);
 		const bytes = this.#held.length === 0 ? lines : Buffer.concat([this.#held, lines]);
 		try {
-			writeAll(fd, bytes);
+			writeAll(this.#disk, fd, bytes);
 		} catch (error) {
-			this.#takeBack(fd);
+			this.#isSoiled = true;
+			try {
+				this.#takeBack();
+			} catch (cause) {
+				ignore(cause, "the next append tries again, and opening the file would set the rest aside");
+			}
 			throw storageError(this.file, error);
 		}
 		this.#written += bytes.length;
@@ -212,11 +208,17 @@ class FileStore implements SessionStore {
 	}
 
 	/** Removes what a failed write left; a file that never had a whole line does not stay behind empty. */
-	#takeBack(fd: number): void {
-		ftruncateSync(fd, this.#written);
-		if (this.#written > 0) return;
-		this.close();
-		rmSync(this.file, { force: true });
+	#takeBack(): void {
+		try {
+			this.#disk.ftruncateSync(this.#open(), this.#written);
+			if (this.#written === 0) {
+				this.close();
+				rmSync(this.file, { force: true });
+			}
+			this.#isSoiled = false;
+		} catch (error) {
+			throw storageError(this.file, error);
+		}
 	}
 
 	/** Puts an unfinished last line out of the way, so that the next line does not continue it. */
@@ -225,11 +227,11 @@ class FileStore implements SessionStore {
 		if (mend === undefined) return;
 		try {
 			if (mend === "newline") {
-				writeAll(fd, Buffer.from("\n"));
+				writeAll(this.#disk, fd, Buffer.from("\n"));
 				this.#written += 1;
 			} else {
 				setAside(`${this.file}.torn`, mend.torn);
-				ftruncateSync(fd, this.#written);
+				this.#disk.ftruncateSync(fd, this.#written);
 			}
 			this.#mend = undefined;
 		} catch (error) {
@@ -276,15 +278,15 @@ class MemoryStore implements SessionStore {
 function setAside(file: string, bytes: Buffer): void {
 	const fd = openSync(file, "a", 0o600);
 	try {
-		writeAll(fd, Buffer.concat([bytes, Buffer.from("\n")]));
+		writeAll(DISK, fd, Buffer.concat([bytes, Buffer.from("\n")]));
 	} finally {
 		closeSync(fd);
 	}
 }
 
 /** A short write happens when the disk fills up: the rest is tried, so that the real error comes out. */
-function writeAll(fd: number, bytes: Buffer): void {
-	for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
+function writeAll(disk: Disk, fd: number, bytes: Buffer): void {
+	for (let done = 0; done < bytes.length; ) done += disk.writeSync(fd, bytes, done, bytes.length - done);
 }
 
 function storageError(file: string, error: unknown): AgentError {

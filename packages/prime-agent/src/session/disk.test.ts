@@ -1,0 +1,79 @@
+import { ftruncateSync, mkdtempSync, readFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SessionLog } from "./log.ts";
+import { createFileStore, type Disk, openFileStore } from "./storage.ts";
+import { HEADER } from "./testing/harness.ts";
+
+const user = (content: string) => ({ type: "message", message: { role: "user", content, timestamp: 1 } });
+
+/** A real disk that, while it is `bad`, takes only some bytes of a write and lets nothing be taken back. */
+function badDisk() {
+	const state = { bad: false, taken: 25 };
+	const fail = (code: string) => {
+		throw Object.assign(new Error(`${code}: no`), { code });
+	};
+	const disk: Disk = {
+		writeSync(fd, bytes, offset, length) {
+			if (!state.bad) return writeSync(fd, bytes, offset, length);
+			if (offset > 0 || state.taken === 0) fail("ENOSPC");
+			return writeSync(fd, bytes, offset, Math.min(length, state.taken));
+		},
+		ftruncateSync: (fd, size) => (state.bad ? fail("EIO") : ftruncateSync(fd, size)),
+	};
+	return { disk, state };
+}
+
+function textsOf(log: SessionLog): unknown[] {
+	return log.branch(new Set(["message"])).map(({ message }) => (message as { content: string }).content);
+}
+
+function setUp() {
+	const { disk, state } = badDisk();
+	const file = join(mkdtempSync(join(tmpdir(), "disk-")), "a.jsonl");
+	return { file, state, log: SessionLog.create(HEADER, createFileStore(file, disk)) };
+}
+
+const reopen = (file: string) => SessionLog.open(openFileStore(file), HEADER);
+
+test("what a failed write leaves is gone before the next append, even when it could not be taken back at once", () => {
+	const { file, state, log } = setUp();
+	log.append([user("one")]);
+	state.bad = true;
+	for (let time = 0; time < 3; time++)
+		expect(() => log.append([user("lost")])).toThrow(/cannot be written|disk is full/);
+	state.bad = false;
+	log.append([user("two")]);
+	expect(textsOf(log)).toEqual(["one", "two"]);
+	log.close();
+	const after = reopen(file);
+	expect({ texts: textsOf(after), broken: after.broken }).toEqual({ texts: ["one", "two"], broken: [] });
+});
+
+test("as long as it is there nothing is written behind it, and a restart sets it aside and loses nothing", () => {
+	const { file, state, log } = setUp();
+	log.append([user("one")]);
+	const sound = readFileSync(file);
+	state.bad = true;
+	expect(() => log.append([user("lost")])).toThrow(expect.objectContaining({ code: "storage_full" }));
+	expect(() => log.append([user("lost")])).toThrow(expect.objectContaining({ code: "storage_failed" }));
+	expect(readFileSync(file)).toHaveLength(sound.length + state.taken);
+	expect(textsOf(log)).toEqual(["one"]);
+	log.close();
+	const after = reopen(file);
+	expect(after.broken.map(({ reason }) => reason)).toEqual([`its last ${state.taken} bytes were cut off`]);
+	after.append([user("two")]);
+	after.close();
+	expect(textsOf(reopen(file))).toEqual(["one", "two"]);
+});
+
+test("a first write that fails in the middle leaves a session that can still be started", () => {
+	const { file, state, log } = setUp();
+	state.bad = true;
+	expect(() => log.append([user("one")])).toThrow(expect.objectContaining({ code: "storage_full" }));
+	state.bad = false;
+	log.append([user("two")]);
+	log.close();
+	expect(textsOf(reopen(file))).toEqual(["two"]);
+});

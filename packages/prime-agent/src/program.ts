@@ -34,6 +34,14 @@ export function createProgram(env: Environment, version: string): Program {
 		openSession: (request, note) =>
 			request.isDemo ? openDemo(request, place, note) : openSession(request, place, note),
 		listModels: () => listModels(place),
+		inspectKernel: async (settings, cwd, signal) => {
+			const { inspectKernel } = await import("./kernel/status.ts");
+			return inspectKernel({ settings: settings.kernel, cwd, env, signal });
+		},
+		installKernel: async ({ settings, ...rest }) => {
+			const { installKernel } = await import("./kernel/install.ts");
+			return installKernel({ ...rest, settings: settings.kernel, env });
+		},
 		recordFault: (during, error) => diary.recordFault(during, error),
 		faultFile: () => diary.faultFile(),
 	};

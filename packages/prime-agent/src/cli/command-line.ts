@@ -30,6 +30,14 @@ async function start(intent: Intent, host: Host): Promise<number> {
 			const { runModelList } = await import("./model-list.ts");
 			return runModelList(intent.isJson, host);
 		}
+		case "kernelStatus": {
+			const { runKernelStatus } = await import("./kernel.ts");
+			return runKernelStatus(intent.isJson, host);
+		}
+		case "kernelInstall": {
+			const { runKernelInstall } = await import("./kernel.ts");
+			return runKernelInstall(intent.request, host);
+		}
 		case "run": {
 			const { runPromptCommand } = await import("./run-command.ts");
 			return runPromptCommand(intent.request, host);

@@ -1,4 +1,11 @@
-import { HELP_OPTIONS, MODEL_LIST_OPTIONS, type OptionGroup, RUN_OPTIONS } from "./options.ts";
+import {
+	HELP_OPTIONS,
+	KERNEL_INSTALL_OPTIONS,
+	KERNEL_STATUS_OPTIONS,
+	MODEL_LIST_OPTIONS,
+	type OptionGroup,
+	RUN_OPTIONS,
+} from "./options.ts";
 
 /** A command as people type it. */
 export interface Command {
@@ -27,6 +34,18 @@ export const COMMANDS: readonly Command[] = [
 		summary: "List the models that have a key, and where the key comes from.",
 		options: MODEL_LIST_OPTIONS,
 	},
+	{
+		words: ["kernel", "status"],
+		operands: "[--json]",
+		summary: "Show which Python kernel a session here gets and why.",
+		options: KERNEL_STATUS_OPTIONS,
+	},
+	{
+		words: ["kernel", "install"],
+		operands: "[options]",
+		summary: "Make the environment with ipykernel that cells run in.",
+		options: KERNEL_INSTALL_OPTIONS,
+	},
 ];
 
 /** Words that will be commands; typing one must not start a paid run. */
@@ -47,5 +66,4 @@ export const PLANNED_COMMANDS: readonly string[] = [
 	"session",
 	"config",
 	"daemon",
-	"kernel",
 ];

@@ -1,6 +1,7 @@
 import { suggest } from "../lib/edit-distance.ts";
 import { COMMANDS, type Command, PLANNED_COMMANDS, RUN } from "./commands.ts";
 import { UsageError } from "./errors.ts";
+import type { KernelInstallRequest } from "./kernel.ts";
 import { type Arguments, findWords, optionValue, parseArguments } from "./parse.ts";
 
 /** Which saved session a run belongs to. */
@@ -36,6 +37,8 @@ export type Intent =
 	| { readonly kind: "version" }
 	| { readonly kind: "help"; readonly command: Command }
 	| { readonly kind: "modelList"; readonly isJson: boolean }
+	| { readonly kind: "kernelStatus"; readonly isJson: boolean }
+	| { readonly kind: "kernelInstall"; readonly request: KernelInstallRequest }
 	| { readonly kind: "run"; readonly request: RunRequest }
 	| { readonly kind: "interactive"; readonly request: RunRequest };
 
@@ -78,7 +81,20 @@ function startCommand(command: Command, args: Arguments, operands: readonly stri
 	if (operands.length > 0) {
 		throw new UsageError(`"prime-agent ${command.words.join(" ")}" takes no "${operands[0]}".`);
 	}
-	return { kind: "modelList", isJson: args.options.has("json") };
+	const isJson = args.options.has("json");
+	switch (command.words.join(" ")) {
+		case "kernel status":
+			return { kind: "kernelStatus", isJson };
+		case "kernel install": {
+			const text = (name: string) => optionValue(args, name);
+			return {
+				kind: "kernelInstall",
+				request: { python: text("python"), wheels: text("wheels"), timeout: text("timeout") },
+			};
+		}
+		default:
+			return { kind: "modelList", isJson };
+	}
 }
 
 function findCommand(words: readonly string[]): Command {

@@ -100,5 +100,23 @@ export const MODEL_LIST_OPTIONS: readonly OptionGroup[] = [
 	},
 ];
 
+/** The options of `kernel status`. */
+export const KERNEL_STATUS_OPTIONS: readonly OptionGroup[] = [
+	{ title: "Options", options: [{ name: "json", help: "Print a JSON object." }, HELP] },
+];
+
+/** The options of `kernel install`. */
+export const KERNEL_INSTALL_OPTIONS: readonly OptionGroup[] = [
+	{
+		title: "Options",
+		options: [
+			{ name: "python", value: "path", help: "Make the environment with this interpreter." },
+			{ name: "wheels", value: "dir", help: "Take packages from this folder of wheels and from nowhere else." },
+			{ name: "timeout", value: "seconds", help: "The longest that it may take; 600 when not given." },
+			HELP,
+		],
+	},
+];
+
 /** The options of commands that have none of their own. */
 export const HELP_OPTIONS: readonly OptionGroup[] = [{ title: "Options", options: [HELP] }];

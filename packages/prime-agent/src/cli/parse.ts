@@ -1,10 +1,22 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../lib/edit-distance.ts";
 import { UsageError } from "./errors.ts";
-import { MODEL_LIST_OPTIONS, type Option, type OptionGroup, RUN_OPTIONS } from "./options.ts";
+import {
+	KERNEL_INSTALL_OPTIONS,
+	KERNEL_STATUS_OPTIONS,
+	MODEL_LIST_OPTIONS,
+	type Option,
+	type OptionGroup,
+	RUN_OPTIONS,
+} from "./options.ts";
 
 /** The options of all commands; their names mean the same everywhere. */
-const ALL_OPTIONS: readonly Option[] = [...RUN_OPTIONS, ...MODEL_LIST_OPTIONS].flatMap((group) => group.options);
+const ALL_OPTIONS: readonly Option[] = [
+	...RUN_OPTIONS,
+	...MODEL_LIST_OPTIONS,
+	...KERNEL_STATUS_OPTIONS,
+	...KERNEL_INSTALL_OPTIONS,
+].flatMap((group) => group.options);
 
 /** A word that is no option; `isLiteral` when it came after `--`. */
 export interface Word {

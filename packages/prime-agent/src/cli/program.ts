@@ -37,6 +37,63 @@ export interface ModelRow {
 	readonly sourceLabel: string;
 }
 
+/** What a session that starts now would run its cells on, and why; the shape of `kernel status --json`. */
+export interface KernelReport {
+	/** Null when no kernel can start. */
+	readonly kernel: {
+		readonly backend: "builtin" | "ipykernel";
+		readonly python: string;
+		readonly version: string;
+	} | null;
+	readonly reason: string;
+	/** Folders in which an environment made for the kernel is looked for. */
+	readonly environments: readonly string[];
+	/** Those that were asked, in the order in which they are tried. */
+	readonly interpreters: readonly {
+		readonly python: string;
+		readonly kind: "explicit" | "managed" | "installed";
+		readonly version: string | null;
+		/** Version of its ipykernel, also of one that is not supported. */
+		readonly ipykernel: string | null;
+		/** Why no kernel can run on it. */
+		readonly unfit: string | null;
+		/** Why no ipykernel can run on it. */
+		readonly lacked: string | null;
+		readonly packages: readonly string[];
+	}[];
+	/** The process that is installing right now; ISO 8601. */
+	readonly installing: { readonly pid: number; readonly since: string } | null;
+}
+
+/** How the environment for the kernel is made. */
+export interface KernelInstallation {
+	readonly cwd: string;
+	readonly settings: Settings;
+	/** Make it with this interpreter. */
+	readonly python?: string | undefined;
+	/** Take packages from this folder of wheels only. */
+	readonly wheels?: string | undefined;
+	readonly timeoutMs: number;
+	readonly signal: AbortSignal;
+	readonly say: (line: string) => void;
+}
+
+/** The environment that was made. */
+export interface KernelInstalled {
+	readonly folder: string;
+	/** The interpreter that it was made with. */
+	readonly base: string;
+	readonly version: string;
+	readonly ipykernel: string;
+	/** Whose packages it has: its own, or those of `base`; then `why` says what went wrong. */
+	readonly source: "packages" | "system";
+	readonly why?: string;
+	/** Usual packages that it lacks. */
+	readonly missing: readonly string[];
+	/** What keeps sessions from using it. */
+	readonly notes: readonly string[];
+}
+
 /** What the commands need from the rest of the program; loaded when the first of them asks. */
 export interface Program {
 	/**
@@ -46,6 +103,10 @@ export interface Program {
 	openSession(request: SessionRequest, note: (line: string) => void): Promise<SessionPort>;
 	/** Every model that has a key. */
 	listModels(): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
+	/** Starts a kernel as a session would, and asks each interpreter what it has. */
+	inspectKernel(settings: Settings, cwd: string, signal: AbortSignal): Promise<KernelReport>;
+	/** Makes the environment for the kernel. Rejects with a message for people; nothing is changed then. */
+	installKernel(installation: KernelInstallation): Promise<KernelInstalled>;
 	/** Writes down a failure that should not have happened. Never throws. */
 	recordFault(during: string, error: unknown): void;
 	/** The file with such failures, once there is one of this process. */

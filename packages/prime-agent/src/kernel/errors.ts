@@ -10,11 +10,23 @@ export class KernelUnavailable extends Error {
 	readonly code = "kernel_unavailable";
 	readonly attempts: readonly Attempt[];
 	constructor(attempts: readonly Attempt[], advice: string) {
-		const tried = attempts.map((attempt) => `\n  ${attempt.python}: ${attempt.lacked}`);
-		const found = tried.length > 0 ? `\nTried:${tried.join("")}` : "";
-		super(`The Python kernel cannot start.${found}\n${advice}`);
+		super(`The Python kernel cannot start.${listAttempts(attempts)}\n${advice}`);
 		this.attempts = attempts;
 	}
+}
+
+/** The environment for the kernel could not be made; what was there before is untouched. */
+export class KernelInstallFailed extends Error {
+	override name = "KernelInstallFailed";
+	readonly code = "kernel_install_failed";
+	constructor(what: string, attempts: readonly Attempt[], advice: string, options?: ErrorOptions) {
+		super(`${what}${listAttempts(attempts)}\n${advice}`, options);
+	}
+}
+
+function listAttempts(attempts: readonly Attempt[]): string {
+	const tried = attempts.map((attempt) => `\n  ${attempt.python}: ${attempt.lacked}`);
+	return tried.length > 0 ? `\nTried:${tried.join("")}` : "";
 }
 
 /** The kernel was used after `dispose()`. */

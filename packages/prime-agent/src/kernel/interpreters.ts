@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { agentFolder, type Environment, expandHome, homeFolder } from "../platform/paths.ts";
 
@@ -55,15 +55,29 @@ function listInstalled(env: Environment): readonly string[] {
 	const folders = [...(env.PATH ?? "").split(delimiter), ...USUAL].filter(
 		(folder) => folder.startsWith("/") && !active.includes(folder.replace(/\/+$/, "")),
 	);
-	const found = new Set<string>();
+	const found = new Map<string, string>();
 	for (const folder of new Set(folders)) {
 		for (const name of NAMES) {
 			const path = join(folder, name);
-			if (isExecutable(path)) found.add(path);
+			const file = isExecutable(path) ? identifyFile(folder, path) : undefined;
+			if (file !== undefined && !found.has(file)) found.set(file, path);
 		}
 	}
-	const all = [...found];
+	const all = [...found.values()];
 	return [...all.filter((path) => !isSlow(path)), ...all.filter(isSlow)];
+}
+
+/**
+ * The same for two names of one interpreter. The folder counts as well: in that of a virtual environment the same
+ * program is another interpreter.
+ */
+function identifyFile(folder: string, path: string): string | undefined {
+	try {
+		return `${realpathSync(folder)}\0${realpathSync(path)}`;
+	} catch {
+		// it was removed in this moment
+		return undefined;
+	}
 }
 
 /** Scripts, and Apple's stand-in, which may open a dialogue. */

@@ -41,7 +41,7 @@ export async function probeInterpreter(python: string, options: ProbeOptions): P
 		const words = [python, "-X", "utf8", "-I", join(options.runtimeDir, "rlm", "probe.py")];
 		const ended = await runChild(words, { ...options, signal: AbortSignal.any([options.signal, limit]) });
 		if (ended.code === 0) return readAnswer(ended.stdout);
-		return { ...nothing, unfit: lastLine(ended.said) || `it ended with exit code ${ended.code}` };
+		return { ...nothing, unfit: complaintOf(ended.said) || `it ended with exit code ${ended.code}` };
 	} catch (error) {
 		options.signal.throwIfAborted();
 		if (!limit.aborted) throw error;
@@ -75,6 +75,11 @@ function parse(line: string): Readonly<Record<string, unknown>> | undefined {
 		// whatever it is, it was not written by the probe
 		return undefined;
 	}
+}
+
+/** Python says what is wrong in its last line, other programs in their first one. */
+function complaintOf(said: string): string {
+	return said.startsWith("Traceback") ? lastLine(said) : (said.split("\n", 1)[0] ?? "");
 }
 
 /** The last line of a text that is not empty. */

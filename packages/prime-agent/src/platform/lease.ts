@@ -47,6 +47,12 @@ export function acquireLease(folder: string, sessionId: string): Lease {
 	};
 }
 
+/** The living owner of a lease, if it has one. */
+export function findLeaseOwner(folder: string, id: string): LeaseOwner | undefined {
+	const owner = readOwner(join(folder, `${id}.json`));
+	return owner && isAlive(owner) ? owner : undefined;
+}
+
 /** Creates the file with its whole content or not at all; false when it exists. */
 function createWhole(file: string, content: string): boolean {
 	const draft = `${file}.${process.pid}.draft`;

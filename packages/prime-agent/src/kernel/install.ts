@@ -1,0 +1,266 @@
+import { accessSync, constants, rmSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { errorText } from "../lib/text.ts";
+import { makeFolder } from "../platform/folder.ts";
+import type { Environment } from "../platform/paths.ts";
+import type { ChildOptions } from "./child.ts";
+import { type Attempt, KernelInstallFailed } from "./errors.ts";
+import { createKernel, type KernelSettings } from "./index.ts";
+import { listCandidates, managedFolders, pythonOf } from "./interpreters.ts";
+import { takeInstallLock } from "./lock.ts";
+import { type Probe, type ProbeOptions, probeInterpreter } from "./probe.ts";
+import { findRuntime } from "./runtime.ts";
+import { EXTRAS, makePackagedVenv, makeSystemVenv, moveVenv, sweepLeftovers } from "./venv.ts";
+
+/** How to install. */
+export interface InstallOptions {
+	readonly cwd: string;
+	readonly env: Environment;
+	readonly settings: KernelSettings;
+	/** Make the environment with this interpreter and no other. */
+	readonly python?: string | undefined;
+	/** Take packages from this folder of wheels and from nowhere else. */
+	readonly wheels?: string | undefined;
+	/** The longest that all of it may take, waiting for another installation included. */
+	readonly timeoutMs: number;
+	/** Calls the installation off; nothing is changed then. */
+	readonly signal: AbortSignal;
+	/** Takes a line about what happens. */
+	readonly say: (line: string) => void;
+}
+
+/** The environment that was made. */
+export interface Installed {
+	readonly folder: string;
+	/** The interpreter that it was made with. */
+	readonly base: string;
+	readonly version: string;
+	readonly ipykernel: string;
+	/** `packages`: of its own; `system`: those of `base`, because packages could not be had; the reason is in `why`. */
+	readonly source: "packages" | "system";
+	readonly why?: string;
+	/** Usual packages that it does not have. */
+	readonly missing: readonly string[];
+	/** What keeps sessions from using it, if something does. */
+	readonly notes: readonly string[];
+}
+
+const ADVICE =
+	"Install ipykernel for a Python of the system (Debian: apt-get install python3-ipykernel), or let pip reach an index " +
+	"or a folder of wheels (--wheels), and run it again. Until then cells run on the built-in kernel.";
+
+/**
+ * Makes the environment for the kernel: with packages of its own, or else over a Python that has ipykernel. It is made
+ * beside its place, tried with a real cell, and only then moved there.
+ * @throws {KernelInstallFailed} with each interpreter and what it lacked; also when time is up or `signal` aborts.
+ */
+export async function installKernel(options: InstallOptions): Promise<Installed> {
+	const limit = AbortSignal.timeout(options.timeoutMs);
+	const signal = AbortSignal.any([options.signal, limit]);
+	const folder = chooseFolder(options.env);
+	const parent = dirname(folder);
+	try {
+		makeFolder(parent);
+		const { lease } = await takeInstallLock(parent, options.say, signal);
+		try {
+			sweepLeftovers(parent, basename(folder));
+			return await new Installation(options, folder, signal).run();
+		} finally {
+			lease.release();
+		}
+	} catch (error) {
+		if (error instanceof KernelInstallFailed) throw error;
+		if (options.signal.aborted)
+			throw new KernelInstallFailed("The installation was stopped.", [], "Nothing was changed.", { cause: error });
+		if (limit.aborted) {
+			const what = `The installation was stopped after ${options.timeoutMs / 1000} seconds.`;
+			throw new KernelInstallFailed(what, [], "Nothing was changed. --timeout <seconds> gives it more time.", {
+				cause: error,
+			});
+		}
+		throw new KernelInstallFailed(
+			`The kernel cannot be installed in ${folder}: ${errorText(error)}`,
+			[],
+			"Nothing was changed.",
+			{ cause: error },
+		);
+	}
+}
+
+/** The first place that can be written to. */
+function chooseFolder(env: Environment): string {
+	const folders = managedFolders(env);
+	return folders.find((folder) => isWritable(dirname(folder))) ?? (folders[0] as string);
+}
+
+function isWritable(folder: string): boolean {
+	let existing = folder;
+	while (statSync(existing, { throwIfNoEntry: false }) === undefined && dirname(existing) !== existing) {
+		existing = dirname(existing);
+	}
+	try {
+		accessSync(existing, constants.W_OK);
+		return true;
+	} catch {
+		// a folder of somebody else or a read-only disk: the next place may do
+		return false;
+	}
+}
+
+interface Base {
+	readonly python: string;
+	readonly probe: Probe;
+}
+
+class Installation {
+	readonly #options: InstallOptions;
+	readonly #folder: string;
+	readonly #work: string;
+	readonly #signal: AbortSignal;
+	readonly #probing: ProbeOptions;
+	readonly #attempts: Attempt[] = [];
+
+	constructor(options: InstallOptions, folder: string, signal: AbortSignal) {
+		this.#options = options;
+		this.#folder = folder;
+		this.#work = `${folder}.new-${process.pid}`;
+		this.#signal = signal;
+		this.#probing = { runtimeDir: findRuntime(), env: options.env, cwd: options.cwd, signal };
+	}
+
+	async run(): Promise<Installed> {
+		try {
+			const bases = await this.#findBases();
+			const packaged = await this.#tryPackages(bases);
+			if (packaged) return packaged;
+			const why = this.#attempts.at(-1)?.lacked;
+			const system = await this.#trySystem(bases);
+			if (system) return why === undefined ? system : { ...system, why };
+			throw new KernelInstallFailed("No environment for the kernel could be made.", this.#attempts, ADVICE);
+		} finally {
+			rmSync(this.#work, { recursive: true, force: true });
+		}
+	}
+
+	/** Interpreters that can make environments; what the others lack is noted. */
+	async #findBases(): Promise<readonly Base[]> {
+		const { env, python } = this.#options;
+		const { PRIME_AGENT_KERNEL_PYTHON: _named, ...others } = env;
+		const wanted =
+			python === undefined
+				? listCandidates({ env: others }).filter((one) => one.kind === "installed")
+				: [{ python, kind: "explicit" }];
+		const bases: Base[] = [];
+		for (const candidate of wanted) {
+			const probe = await probeInterpreter(candidate.python, this.#probing);
+			const foreign = candidate.kind === "installed" && probe.environment;
+			const lacked =
+				probe.unfit ??
+				(foreign ? `belongs to the virtual environment ${foreign}` : undefined) ??
+				(probe.canMakeEnvironments ? undefined : "has no venv module (Debian: apt-get install python3-venv)");
+			if (lacked === undefined) bases.push({ python: candidate.python, probe });
+			else this.#attempts.push({ python: candidate.python, lacked });
+		}
+		return bases;
+	}
+
+	async #tryPackages(bases: readonly Base[]): Promise<Installed | undefined> {
+		const base = bases.find(({ probe }) => probe.pip);
+		if (!base?.probe.pip) {
+			for (const { python } of bases)
+				this.#attempts.push({ python, lacked: "has no pip (Debian: apt-get install python3-venv)" });
+			return undefined;
+		}
+		const { python, probe } = base;
+		this.#options.say(
+			`Making an environment with ${python} (Python ${probe.version}) and installing ipykernel into it.`,
+		);
+		return this.#finish(base, "packages", () =>
+			makePackagedVenv({ python, pip: probe.pip ?? "own" }, this.#work, this.#options, this.#childOptions()),
+		);
+	}
+
+	async #trySystem(bases: readonly Base[]): Promise<Installed | undefined> {
+		for (const base of bases) {
+			const { python, probe } = base;
+			if (probe.lacked !== undefined) {
+				this.#attempts.push({ python, lacked: `${probe.lacked} of its own` });
+				continue;
+			}
+			this.#options.say(`Making an environment over ${python}, which has ipykernel ${probe.ipykernel}.`);
+			const made = await this.#finish(base, "system", () => makeSystemVenv(python, this.#work, this.#childOptions()));
+			if (made) return made;
+		}
+		return undefined;
+	}
+
+	/** Makes an environment, tries it and moves it to its place; undefined, with the reason noted, when it does not work. */
+	async #finish(
+		base: Base,
+		source: Installed["source"],
+		make: () => Promise<string | undefined>,
+	): Promise<Installed | undefined> {
+		rmSync(this.#work, { recursive: true, force: true });
+		const problem = (await make()) ?? (await this.#tryOut());
+		if (problem !== undefined) {
+			this.#attempts.push({ python: base.python, lacked: problem });
+			return undefined;
+		}
+		const probe = await probeInterpreter(pythonOf(this.#work), this.#probing);
+		moveVenv(this.#work, this.#folder);
+		return {
+			folder: this.#folder,
+			base: base.python,
+			version: probe.version ?? "",
+			ipykernel: probe.ipykernel ?? "",
+			source,
+			missing: EXTRAS.filter((name) => !probe.packages.includes(name)),
+			notes: this.#findHindrances(),
+		};
+	}
+
+	/** Runs a cell on the new environment. */
+	async #tryOut(): Promise<string | undefined> {
+		const env = {
+			...this.#options.env,
+			PRIME_AGENT_KERNEL: "ipykernel",
+			PRIME_AGENT_KERNEL_PYTHON: pythonOf(this.#work),
+		};
+		const kernel = createKernel({ cwd: this.#options.cwd, env });
+		try {
+			const cell = await kernel.execute("6 * 7", { signal: this.#signal });
+			this.#signal.throwIfAborted();
+			return cell.result === "42" ? undefined : `its ipykernel does not run cells: ${cell.error?.value ?? cell.status}`;
+		} catch (error) {
+			this.#signal.throwIfAborted();
+			return `its ipykernel does not start: ${errorText(error).split("\n").at(-2)?.trim() ?? errorText(error)}`;
+		} finally {
+			await kernel.dispose();
+		}
+	}
+
+	#findHindrances(): readonly string[] {
+		const { env, settings } = this.#options;
+		const backend = env.PRIME_AGENT_KERNEL ? "PRIME_AGENT_KERNEL" : "The setting kernel.backend";
+		const python = env.PRIME_AGENT_KERNEL_PYTHON ? "PRIME_AGENT_KERNEL_PYTHON" : "The setting kernel.python";
+		const named = env.PRIME_AGENT_KERNEL_PYTHON || settings.python;
+		return [
+			...((env.PRIME_AGENT_KERNEL || settings.backend) === "builtin"
+				? [`${backend} asks for the built-in kernel, so sessions do not use it.`]
+				: []),
+			...(named ? [`${python} names ${named}, so sessions use that and not this environment.`] : []),
+		];
+	}
+
+	#childOptions(): ChildOptions {
+		const { env, cwd, say } = this.#options;
+		return {
+			env: { ...env, PIP_USER: "0", PIP_REQUIRE_VIRTUALENV: "0" },
+			cwd,
+			signal: this.#signal,
+			onLine: (line) => {
+				if (/^(Downloading|Installing collected)/.test(line.trim())) say(`  ${line.trim()}`);
+			},
+		};
+	}
+}

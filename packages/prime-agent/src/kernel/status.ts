@@ -1,0 +1,133 @@
+import { dirname } from "node:path";
+import { errorText } from "../lib/text.ts";
+import { findLeaseOwner, type LeaseOwner } from "../platform/lease.ts";
+import type { Environment } from "../platform/paths.ts";
+import { filterEnvironment } from "./environment.ts";
+import { createKernel, type KernelSettings } from "./index.ts";
+import { type Candidate, listCandidates, managedFolders } from "./interpreters.ts";
+import { INSTALL_LOCK } from "./lock.ts";
+import { type Probe, probeInterpreter } from "./probe.ts";
+import { findRuntime } from "./runtime.ts";
+
+/** One interpreter in the order in which they are tried. */
+export interface InterpreterStatus {
+	readonly python: string;
+	readonly kind: Candidate["kind"];
+	readonly version: string | null;
+	/** Version of its ipykernel, also of one that is not supported. */
+	readonly ipykernel: string | null;
+	/** Why no kernel can run on it. */
+	readonly unfit: string | null;
+	/** Why no ipykernel can run on it. */
+	readonly lacked: string | null;
+	readonly packages: readonly string[];
+}
+
+/** What a session that starts now would run its cells on, and why. */
+export interface KernelStatus {
+	/** Null when no kernel can start. */
+	readonly kernel: {
+		readonly backend: "builtin" | "ipykernel";
+		readonly python: string;
+		readonly version: string;
+	} | null;
+	/** One or two sentences: why this one, or why none. */
+	readonly reason: string;
+	/** Folders in which an environment made for the kernel is looked for. */
+	readonly environments: readonly string[];
+	readonly interpreters: readonly InterpreterStatus[];
+	/** The process that is installing right now. */
+	readonly installing: { readonly pid: number; readonly since: string } | null;
+}
+
+/** Where to look, and what the user wants. */
+export interface StatusOptions {
+	readonly cwd: string;
+	readonly env: Environment;
+	readonly settings: KernelSettings;
+	readonly signal: AbortSignal;
+}
+
+/** Starts a kernel as a session would, asks each interpreter what it has, and says why it came out so. */
+export async function inspectKernel(options: StatusOptions): Promise<KernelStatus> {
+	const { env, settings, signal } = options;
+	const { env: filtered } = filterEnvironment(env, settings.envPass);
+	const probing = { runtimeDir: findRuntime(), env: filtered, cwd: options.cwd, signal };
+	const [started, interpreters] = await Promise.all([
+		tryKernel(options),
+		Promise.all(
+			listCandidates({ env, python: settings.python }).map(async (candidate) =>
+				describe(candidate, await probeInterpreter(candidate.python, probing)),
+			),
+		),
+	]);
+	signal.throwIfAborted();
+	const environments = managedFolders(env);
+	return {
+		kernel: started.kernel ?? null,
+		reason: started.kernel ? explain(started.kernel, interpreters, options) : started.reason,
+		environments,
+		interpreters,
+		installing: findInstaller(environments),
+	};
+}
+
+type Started =
+	| { readonly kernel: NonNullable<KernelStatus["kernel"]> }
+	| { readonly kernel?: undefined; readonly reason: string };
+
+async function tryKernel({ cwd, env, settings, signal }: StatusOptions): Promise<Started> {
+	const kernel = createKernel({ cwd, env, settings });
+	try {
+		await kernel.execute("None", { signal });
+		const info = kernel.info();
+		if (!info) return { reason: "A kernel started and ended at once." };
+		return { kernel: { backend: info.backend, python: info.python, version: info.version } };
+	} catch (error) {
+		return { reason: errorText(error) };
+	} finally {
+		await kernel.dispose();
+	}
+}
+
+function describe({ python, kind }: Candidate, probe: Probe): InterpreterStatus {
+	const isForeign = kind === "installed" && probe.environment !== undefined;
+	const unfit = isForeign ? `belongs to the virtual environment ${probe.environment}` : probe.unfit;
+	return {
+		python,
+		kind,
+		version: probe.version ?? null,
+		ipykernel: probe.ipykernel ?? null,
+		unfit: unfit ?? null,
+		lacked: probe.lacked ?? null,
+		packages: probe.packages,
+	};
+}
+
+function explain(
+	{ backend }: NonNullable<KernelStatus["kernel"]>,
+	interpreters: readonly InterpreterStatus[],
+	{ env, settings }: StatusOptions,
+): string {
+	if (env.PRIME_AGENT_KERNEL && env.PRIME_AGENT_KERNEL !== "auto") return "PRIME_AGENT_KERNEL asks for it.";
+	if (!env.PRIME_AGENT_KERNEL && settings.backend && settings.backend !== "auto") {
+		return "The setting kernel.backend asks for it.";
+	}
+	const [first] = interpreters;
+	const named = env.PRIME_AGENT_KERNEL_PYTHON ? "PRIME_AGENT_KERNEL_PYTHON" : "the setting kernel.python";
+	const place =
+		first?.kind === "explicit" ? `The interpreter that ${named} names` : "The environment made for the kernel";
+	if (backend === "ipykernel") return `${place} has ipykernel.`;
+	if (!first || first.kind === "installed") {
+		return "No environment was made for the kernel: prime-agent kernel install makes one with ipykernel.";
+	}
+	return `${place} ${first.unfit ?? first.lacked ?? "has an ipykernel that did not start"}.`;
+}
+
+function findInstaller(environments: readonly string[]): KernelStatus["installing"] {
+	for (const folder of environments) {
+		const owner: LeaseOwner | undefined = findLeaseOwner(dirname(folder), INSTALL_LOCK);
+		if (owner) return { pid: owner.pid, since: owner.since };
+	}
+	return null;
+}

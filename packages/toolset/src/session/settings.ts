@@ -13,6 +13,8 @@ export interface SessionSettings {
 	maxCommandTimeoutMs: number;
 	/** How hard the model should think; `undefined` leaves it to the provider. */
 	reasoningEffort: ThinkingLevel | undefined;
+	/** Whether the provider is asked to keep the beginning of the conversation, which makes the next request cheaper. */
+	cachePrompts: boolean;
 	/** Limits for single tools instead of the usual ones. */
 	outputLimits: OutputLimitOverrides;
 	/** Calls that the loop detector looks at; 0 switches it off. */
@@ -35,6 +37,7 @@ export const defaultSettings: SessionSettings = {
 	maxToolRounds: 200,
 	maxCommandTimeoutMs: 600_000,
 	reasoningEffort: undefined,
+	cachePrompts: true,
 	outputLimits: {},
 	loopWindow: 10,
 	maxSubagentDepth: 1,

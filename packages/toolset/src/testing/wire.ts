@@ -42,6 +42,10 @@ export interface WireOptions {
 	model?: string;
 	settings?: Partial<SessionSettings>;
 	variables?: Record<string, string>;
+	/** Put around the stream of the session. */
+	around?: (inner: StreamFn) => StreamFn;
+	/** Sent with every request. */
+	headers?: Record<string, string>;
 	/** Added to the options of every request. */
 	request?: Partial<AgentLoopConfig>;
 	limits?: { firstByteMs?: number; idleMs?: number };
@@ -76,20 +80,22 @@ export async function openWire(provider: ProviderName, steps: Step[], options: W
 	});
 	const streamFn: StreamFn = (model, context, request) =>
 		streamByApi(model, context, { ...request, ...options.request });
+	const access = openAccess(provider, options.model, {
+		[findKeyVariable(provider)]: "test-key-0123456789",
+		[`${provider.toUpperCase()}_BASE_URL`]: options.url ?? server.url,
+		...options.variables,
+	});
+	const guarded = guardStream({
+		streamFn,
+		allowEmptyReply: true,
+		debug: (record) => debug.push(record),
+		...options.limits,
+	});
 	const session = await CodingSession.open({
 		profile: findProfile(provider),
-		access: openAccess(provider, options.model, {
-			[findKeyVariable(provider)]: "test-key-0123456789",
-			[`${provider.toUpperCase()}_BASE_URL`]: options.url ?? server.url,
-			...options.variables,
-		}),
+		access: { ...access, headers: { ...access.headers, ...options.headers } },
 		environment: new LocalEnvironment({ workingDirectory: folder.path, variables: { PATH: process.env.PATH } }),
-		streamFn: guardStream({
-			streamFn,
-			allowEmptyReply: true,
-			debug: (record) => debug.push(record),
-			...options.limits,
-		}),
+		streamFn: (options.around ?? ((inner) => inner))(guarded),
 		tools: [echo],
 		settings: { retryBaseMs: 1, ...options.settings },
 		listener: (event) => events.push(event),

@@ -1,11 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { retryDelay } from "@prime-agent/loop";
+import { retryDelay, type StreamFn } from "@prime-agent/loop";
 import { raw, reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { createRetrySettings } from "../session/request.ts";
 import { defaultSettings } from "../session/settings.ts";
-import { echo, notGiven, openWire } from "../testing/wire.ts";
+import { echo, openWire } from "../testing/wire.ts";
 
 const done = reply({ text: "done" });
 const fail = (status: number, headers: Record<string, string> = {}) =>
@@ -150,4 +150,26 @@ test("an abort in the middle of an answer is no failure of the server and not tr
 	expect(at.server.modelRequests).toHaveLength(1);
 });
 
-test.skip("middleware wraps requests and answers in order: the loop takes one stream function instead", notGiven);
+/** Notes the requests that pass and the ends of their replies. */
+function watchStream(name: string, seen: string[], inner: StreamFn): StreamFn {
+	return async (model, context, request) => {
+		seen.push(`${name} asks`);
+		const stream = await inner(model, context, request);
+		async function* pass() {
+			for await (const event of stream) {
+				if (event.type === "text_end" || event.type === "done") seen.push(`${name} has ${event.type}`);
+				yield event;
+			}
+		}
+		return Object.assign(Object.create(stream), { [Symbol.asyncIterator]: pass });
+	};
+}
+
+test("what a host puts around the stream sees the request from the outside in and the events from the inside out", async () => {
+	const seen: string[] = [];
+	await using at = await openWire("anthropic", [done], {
+		around: (inner) => watchStream("a", seen, watchStream("b", seen, inner)),
+	});
+	expect(await at.run()).toEqual({ reason: "stop" });
+	expect(seen).toEqual(["a asks", "b asks", "b has text_end", "a has text_end", "b has done", "a has done"]);
+});

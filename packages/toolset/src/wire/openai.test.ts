@@ -9,24 +9,21 @@ const done = reply({ text: "done" });
 // biome-ignore lint/suspicious/noExplicitAny: the items of a request have many shapes
 type Item = any;
 
-test("instructions come first, and nothing is stored", async () => {
+test("instructions stand in the field of that name and not in the input, and nothing is stored", async () => {
 	await using at = await openWire("openai", [done]);
 	await at.run();
 	const body = at.body(0);
 	expect(body.store).toBe(false);
-	const instructions = body.instructions ?? JSON.stringify(body.input[0]);
-	expect(instructions).toContain("You are a coding agent");
-	expect(JSON.stringify(body.input.slice(1))).not.toContain("You are a coding agent");
+	expect(body.instructions).toContain("You are a coding agent");
+	expect(body.input).toEqual([{ role: "user", content: [{ type: "input_text", text: "go" }] }]);
 });
-
-test.skip("instructions stand in the field of that name: pi-ai sends them as the first developer message", notGiven);
 
 test("tools are flat and not strict", async () => {
 	await using at = await openWire("openai", [done]);
 	await at.run();
 	for (const tool of at.body(0).tools) {
 		expect(tool).toMatchObject({ type: "function", name: expect.any(String), parameters: { type: "object" } });
-		expect(tool.strict ?? false).toBe(false);
+		expect(tool.strict).toBe(false);
 	}
 });
 
@@ -39,6 +36,16 @@ test("a call and its result go back with the same id and the arguments as they c
 	expect(call).toMatchObject({ call_id: "call_1", name: "echo", arguments: JSON.stringify({ text: 'ä "b"' }) });
 	expect(result).toMatchObject({ call_id: "call_1" });
 	expect(JSON.stringify(result.output)).toContain("echo ä");
+});
+
+test("the output of a failed call says that it failed", async () => {
+	await using at = await openWire("openai", [reply({ calls: [echo("fail"), echo("b")] }), done]);
+	await at.run();
+	const outputs: Item[] = at.body(1).input.filter((item: Item) => item.type === "function_call_output");
+	expect(outputs.map(({ output }) => output)).toEqual([
+		"[the call failed]\nTool error (echo): failed on request",
+		"echo b",
+	]);
 });
 
 test("deltas of two calls that carry only the id of their item find their call", async () => {

@@ -28,8 +28,8 @@ function explainMiss(path: string, chunk: PatchChunk, miss: ChunkMiss, lines: Ra
 }
 
 /**
- * A file's raw text after the chunks of an update. Lines that stay keep their bytes, the byte order mark and CRLF stay;
- * the text ends with a line end if it did before or if the last chunk reached its end.
+ * A file's raw text after the chunks of an update. Lines that stay keep their bytes; the byte order mark, CRLF and a
+ * final line end, present or missing, stay.
  *
  * Throws a `ToolFailure` with the expected lines and the file where a chunk does not fit.
  */
@@ -37,13 +37,12 @@ export function applyChunks(path: string, raw: RawText, chunks: PatchChunk[]): R
 	const mark = raw.startsWith(rawMark) ? rawMark : "";
 	const body = raw.slice(mark.length);
 	const lineEnd = usesCrlf(body) ? "\r\n" : "\n";
-	const hadFinalEnd = body === "" || body.endsWith("\n");
+	const endsWithLine = body === "" || body.endsWith("\n");
 	const lines = body.split(lineEnd);
-	if (hadFinalEnd) lines.pop();
+	if (endsWithLine) lines.pop();
 	const finder = new LineFinder(lines);
 	const changes: { start: number; count: number; lines: RawText[] }[] = [];
 	let cursor = 0;
-	let reachesEnd = false;
 	for (const chunk of chunks) {
 		const place = locateChunk(finder, chunk, cursor);
 		if ("missing" in place) throw explainMiss(path, chunk, place, lines);
@@ -56,9 +55,8 @@ export function applyChunks(path: string, raw: RawText, chunks: PatchChunk[]): R
 			),
 		});
 		cursor = place.start + place.count;
-		reachesEnd = cursor === lines.length;
 	}
 	for (const change of changes.reverse()) lines.splice(change.start, change.count, ...change.lines);
 	if (lines.length === 0) return mark;
-	return mark + lines.join(lineEnd) + (hadFinalEnd || reachesEnd ? lineEnd : "");
+	return mark + lines.join(lineEnd) + (endsWithLine ? lineEnd : "");
 }

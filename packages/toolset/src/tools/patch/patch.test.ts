@@ -222,9 +222,13 @@ test("updating, deleting and moving a missing file fail", async () => {
 	}
 });
 
-test("a file without a final line end gets one only where the patch reaches its end", async () => {
+test("a final line end stays present or missing, also where the patch reaches the end", async () => {
 	expect((await applyTo("a\nb\nc", "@@", "-a", "+x")).file).toBe("x\nb\nc");
-	expect((await applyTo("a\nb", "@@", "-b", "+x")).file).toBe("a\nx\n");
+	expect((await applyTo("a\nb", "@@", "-b", "+x")).file).toBe("a\nx");
+	expect((await applyTo("a\nb", "@@", " b", "+c", "*** End of File")).file).toBe("a\nb\nc");
+	expect((await applyTo("a\r\nb", "@@", "-b", "+x")).file).toBe("a\r\nx");
+	expect((await applyTo("a\nb\n", "@@", "-b", "+x")).file).toBe("a\nx\n");
+	expect((await applyTo("", "@@", "+x")).file).toBe("x\n");
 });
 
 test("CRLF, a byte order mark and mixed line ends stay", async () => {

@@ -11,11 +11,10 @@ import signal
 import sys
 import time
 
-from rlm.processes import find_leftovers, send_signal
+from rlm.processes import CHILD, MARK, find_leftovers, send_signal
 
 WIRE_FD = 3
 REPORT_FD = 4
-MARK = "PRIME_AGENT_KERNEL_ID"
 # how long a kernel may take to end by itself once its owner is gone
 OWNER_GRACE_S = 2.0
 TERM_GRACE_S = 2.0
@@ -30,6 +29,7 @@ def start(run_kernel):
     mark = "%d-%s" % (os.getpid(), os.urandom(8).hex())
     # a kernel inside a cell of another one: both guardians know what it starts
     os.environ[MARK] = ":".join(filter(None, (os.environ.get(MARK), mark)))
+    os.environ[CHILD] = "1"
     for fd in (WIRE_FD, REPORT_FD):
         os.set_inheritable(fd, False)
     life_read, life_write = os.pipe()

@@ -3,6 +3,10 @@
 import os
 import sys
 
+# names the kernel whose process this is, after the kernels around it
+MARK = "PRIME_AGENT_KERNEL_ID"
+# also in the environment of every child: a process with this and without the mark was let go on purpose
+CHILD = "PRIME_AGENT_KERNEL_CHILD"
 COMMAND_CHARS = 200
 DEAD = (b"Z", b"X")
 
@@ -53,7 +57,7 @@ def read_stat(pid):
 
 def read_proc(mark, groups, root):
     """The Linux way: the mark also finds a process that left its group and session, its parents one without the mark."""
-    parents, found = {}, set()
+    parents, found, let_go = {}, set(), set()
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -61,30 +65,31 @@ def read_proc(mark, groups, root):
             state, group, session, parent = read_stat(name)
             if state in DEAD:
                 continue
-            parents[int(name)] = parent
+            pid = int(name)
+            parents[pid] = parent
+            variables = read_variables(name)
             # a group of ours leads its own session; the number alone could have been given to somebody else
-            if (group in groups and session == group) or has_mark(read_bytes(name, "environ"), mark.encode()):
-                found.add(int(name))
+            if (group in groups and session == group) or mark in variables.get(MARK, "").split(":"):
+                found.add(pid)
+            elif CHILD in variables and MARK not in variables:
+                let_go.add(pid)
         except (OSError, ValueError, IndexError):
             # it ended meanwhile, or belongs to somebody else
             continue
-    found.update(pid for pid in parents if descends(pid, root, parents))
+    found.update(pid for pid in parents if descends(pid, root, parents, let_go))
     return {pid: command for pid in found if (command := read_command(pid)) is not None}
 
 
-def has_mark(environment, mark):
-    """True when the variable of marks names this one among others."""
-    for variable in environment.split(b"\0"):
-        name, _, value = variable.partition(b"=")
-        if name == b"PRIME_AGENT_KERNEL_ID" and mark in value.split(b":"):
-            return True
-    return False
+def read_variables(pid):
+    """The two variables above as a process got them when it was started."""
+    pairs = (variable.partition("=") for variable in read_bytes(pid, "environ").decode("latin-1").split("\0"))
+    return {name: value for name, _, value in pairs if name in (MARK, CHILD)}
 
 
-def descends(pid, root, parents):
-    """True when a process is below `root` in the tree."""
+def descends(pid, root, parents, let_go):
+    """True when a process is below `root` in the tree, and nothing on the way was let go."""
     seen = set()
-    while pid in parents and pid not in seen:
+    while pid in parents and pid not in seen and pid not in let_go:
         seen.add(pid)
         pid = parents[pid]
         if pid == root:

@@ -20,13 +20,13 @@ LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "pl
 
 def describe(error):
     """`{"name", "value", "traceback"}` of an exception; an interrupt meanwhile, or a fault of its own code, shortens it."""
-    name = name_of(error)
+    name, value = name_of(error), ""
     try:
         value = message_of(error)
         lines = format_lines(error)
     except BaseException as problem:
         # faulty methods of the user's own class
-        value = "<its message could not be made: %s>" % name_of(problem)
+        value = value or "<its message could not be made: %s>" % name_of(problem)
         lines = ["%s: %s" % (name, value)]
     return {"name": name, "value": value, "traceback": lines}
 
@@ -51,7 +51,7 @@ def format_lines(error):
     """Plain lines, outermost frame first, with causes."""
     left_out = shorten(error)
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
-    left_out += trim(report, set())
+    left_out += trim(report)
     text = "".join(piece if len(piece) <= MAX_VALUE else piece[:MAX_VALUE] + "...\n" for piece in report.format())
     lines = text.rstrip("\n").split("\n")
     cut = len(lines) - MAX_LINES
@@ -80,21 +80,25 @@ def shorten(error):
     return removed
 
 
-def trim(report, seen):
+def trim(report):
     """Drops the kernel's own frames and the middle of library frames, in this exception and all it came from.
 
     Returns how many of the user's frames had to go as well.
     """
-    if report is None or id(report) in seen:
-        return 0
-    seen.add(id(report))
-    frames = choose_frames(list(report.stack))
-    left_out = max(0, len(frames) - MAX_FRAMES)
-    if left_out:
-        frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
-    report.stack = traceback.StackSummary.from_list(frames)
-    inner = (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ()))
-    return left_out + sum(trim(each, seen) for each in inner)
+    removed = 0
+    seen, waiting = set(), [report]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        frames = choose_frames(list(each.stack))
+        if len(frames) > MAX_FRAMES:
+            removed += len(frames) - MAX_FRAMES
+            frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
+        each.stack = traceback.StackSummary.from_list(frames)
+        waiting += (each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ()))
+    return removed
 
 
 def choose_frames(frames):

@@ -4,9 +4,12 @@ import { BRIDGE } from "./testing/bridge.ts";
 import { CELLS } from "./testing/cells.ts";
 import { COMMANDS } from "./testing/commands.ts";
 import { ENVIRONMENT } from "./testing/environment.ts";
+import { HOSTILE } from "./testing/hostile.ts";
 import { INTERRUPTS } from "./testing/interrupts.ts";
 import { LIFE } from "./testing/life.ts";
 import { OUTPUT } from "./testing/output.ts";
+import { RESTORES } from "./testing/restores.ts";
+import { SNAPSHOTS } from "./testing/snapshots.ts";
 
 interface Backend {
 	readonly name: "builtin" | "ipykernel";
@@ -31,7 +34,10 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 	["interrupts", INTERRUPTS],
 	["bridge", BRIDGE],
 	["life", LIFE],
+	["snapshots", SNAPSHOTS],
+	["restoring", RESTORES],
 	["environment", ENVIRONMENT],
+	["hostile cells", HOSTILE],
 ];
 
 for (const backend of BACKENDS) {

@@ -9,6 +9,7 @@ const LOST_MS = 2000;
 /** Messages as JSON, one a line, over a pipe of the process. */
 export class WireLine implements Line {
 	readonly #wire: Duplex;
+	#isClosed = false;
 	#lost: NodeJS.Timeout | undefined;
 
 	constructor(wire: Duplex) {
@@ -24,14 +25,15 @@ export class WireLine implements Line {
 		const lines = new JsonLines(onMessage, (reason) => onBroken(`it sent ${reason}`));
 		this.#wire.on("data", (data: Buffer) => lines.push(data));
 		this.#wire.once("close", () => {
-			this.#lost = setTimeout(() => onBroken("its line was closed"), LOST_MS);
+			if (!this.#isClosed) this.#lost = setTimeout(() => onBroken("its line was closed"), LOST_MS);
 		});
 		this.#wire.on("error", (error) => ignore(error, "the guardian reports how the kernel ended"));
 	}
 
 	close(): void {
 		// the kernel has ended, and the pipe with it
-		this.#wire.removeAllListeners("close").destroy();
+		this.#isClosed = true;
+		this.#wire.destroy();
 		clearTimeout(this.#lost);
 	}
 }

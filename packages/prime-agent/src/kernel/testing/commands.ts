@@ -15,7 +15,7 @@ export const COMMANDS: readonly KernelCase[] = [
 		error: /CalledProcessError.*exit code 3/s,
 		stdout: "partly\n",
 	}),
-	cells("A script that was killed is reported as killed", "%%bash\nkill -9 $$", { error: /killed by SIGKILL/ }),
+	cells("A script that was killed is reported as killed (K07)", "%%bash\nkill -9 $$", { error: /killed by SIGKILL/ }),
 	cells("A command inside a script that was killed is reported as killed", "%%bash\nbash -c 'kill -9 $$'\nexit $?", {
 		error: /exit code 137.*SIGKILL/s,
 	}),
@@ -126,7 +126,16 @@ export const COMMANDS: readonly KernelCase[] = [
 		error: /exit code 127/,
 		stderr: /not found/,
 	}),
-	cells("A command without output ends (true)", "%%bash\ntrue", { stdout: "", stderr: "" }),
-	cells("A command without output ends (exit 1)", "%%bash\nexit 1", { error: /exit code 1/, stdout: "" }),
+	cells("A command without output ends: true (K21)", "%%bash\ntrue", { stdout: "", stderr: "" }),
+	cells("A command without output ends: exit 1 (K21)", "%%bash\nexit 1", { error: /exit code 1/, stdout: "" }),
+	cells("A search without a result ends (K21)", "%%bash\nls /proc/self/fd | grep no-such-name || true", {
+		stdout: "",
+		stderr: "",
+	}),
+	cells(
+		"Every command has a session and a group of its own",
+		"import os\nx = !ps -o pid=,pgid=,sid= -p $$\npid, group, session = map(int, x[0].split())\npid == group == session != os.getpgrp()",
+		{ result: "True" },
+	),
 	cells("get_ipython().system runs a command", "get_ipython().system('echo via')", { stdout: "via\n" }),
 ];

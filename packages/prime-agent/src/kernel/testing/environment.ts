@@ -4,7 +4,7 @@ import { cells, check, type KernelCase } from "./bench.ts";
 /** What cells and their commands see of the user's environment. */
 export const ENVIRONMENT: readonly KernelCase[] = [
 	{
-		title: "A planted key is nowhere in a cell or its commands, and its name is reported",
+		title: "A planted key is nowhere in a cell or its commands, and its name is reported (K17)",
 		run: async (bench) => {
 			const { env } = bench.options();
 			const kernel = bench.open({
@@ -28,7 +28,7 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 		},
 	},
 	cells(
-		"git fails clearly where it would open an editor",
+		"git fails clearly where it would open an editor (K01)",
 		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git commit --amend --allow-empty",
 		{
 			error: /CalledProcessError/,
@@ -36,7 +36,7 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 		},
 	),
 	cells(
-		"A rebase that has to go on with an editor fails clearly instead of waiting",
+		"A rebase that has to go on with an editor fails clearly instead of waiting (K15)",
 		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q -b main . && echo 1 > f && git add f && git commit -qm 1\ngit checkout -qb side && echo 2 > f && git commit -qam 2\ngit checkout -q main && echo 3 > f && git commit -qam 3\ngit rebase side >/dev/null 2>&1\necho 4 > f && git add f && git rebase --continue",
 		{
 			error: /CalledProcessError/,

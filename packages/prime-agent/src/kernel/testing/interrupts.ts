@@ -76,7 +76,7 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		(bench) => isGone(bench, "pid"),
 	),
 	stops(
-		"the grandchildren of a script",
+		"the grandchildren of a script (K03)",
 		"%%bash\n( (yes > /dev/null & echo $! > pid; wait) )& \nsleep 0.1; echo ready; wait; sleep 600",
 		async (bench) => isGone(bench, "pid"),
 	),
@@ -148,7 +148,7 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		},
 	},
 	{
-		title: "A cell past its time limit is stopped and says so, and the queue goes on",
+		title: "A cell past its time limit is stopped and says so, and the queue goes on (K01)",
 		run: async (bench) => {
 			const kernel = bench.open({ settings: { cellTimeoutMs: 150 } });
 			const slow = kernel.execute("kept = 1\nimport time\ntime.sleep(600)");

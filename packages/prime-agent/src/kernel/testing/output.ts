@@ -58,7 +58,12 @@ export const OUTPUT: readonly KernelCase[] = [
 	cells("A shorter text over a longer one leaves the rest, as a terminal does", "print('-----\\rab')", {
 		stdout: "ab---\n",
 	}),
-	cells("Erasing the line is carried out", "print('----------\\rHello\\x1b[K')", { stdout: "Hello\n" }),
+	cells("Erasing the line is carried out (K13)", "print('----------\\rHello\\x1b[K')", { stdout: "Hello\n" }),
+	cells(
+		"A progress bar of megabytes takes no room among the output around it",
+		"import sys\nprint('before')\nfor i in range(200_000): sys.stdout.write('\\r\\x1b[32m%d of 199999\\x1b[0m' % i)\nprint()\nprint('after')",
+		{ stdout: "before\n199999 of 199999\nafter\n" },
+	),
 	cells("Backspaces are carried out", "print('abc\\b\\bX')", { stdout: "aXc\n" }),
 	cells(
 		"Colours, hidden text, titles and links are taken out",
@@ -208,6 +213,7 @@ export const OUTPUT: readonly KernelCase[] = [
 			expect((await readFile(path, "utf8")).split("\n").length).toBe(60_001);
 			expect((await stat(path)).mode & 0o777).toBe(0o600);
 			expect(cell.droppedBytes).toBe(0);
+			check(await bench.run(`open('${path}').read().count('\\n')`), { result: "60000" });
 			await bench.kernel.dispose();
 			expect(existsSync(path)).toBe(false);
 		},
@@ -222,7 +228,7 @@ export const OUTPUT: readonly KernelCase[] = [
 		},
 	},
 	{
-		title: "A flood of zero bytes and one of a single endless line stay bounded",
+		title: "A flood of zero bytes and one of a single endless line stay bounded (K09)",
 		run: async (bench) => {
 			for (const source of [
 				"head -c 20000000 /dev/zero",

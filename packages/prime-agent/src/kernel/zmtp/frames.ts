@@ -4,7 +4,7 @@ const MORE = 1;
 const LONG = 2;
 const COMMAND = 4;
 /** No message of a kernel is as large as this; a larger one is refused instead of filling the memory. */
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_FRAMES = 1000;
 
 /** Length of a greeting. */
@@ -112,7 +112,7 @@ export class FrameDecoder {
 	}
 
 	#beginBody(size: number): void {
-		if (this.#size + size > MAX_MESSAGE_BYTES) this.#fail("a message larger than 256 MB");
+		if (this.#size + size > MAX_MESSAGE_BYTES) this.#fail("a message larger than 64 MB");
 		else if (this.#frames.length >= MAX_FRAMES) this.#fail("a message of too many frames");
 		else this.#expect("body", size);
 	}

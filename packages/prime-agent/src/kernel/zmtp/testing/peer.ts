@@ -4,7 +4,7 @@ import { listCandidates } from "../../interpreters.ts";
 
 /** A program that binds ZeroMQ sockets by libzmq: a ROUTER that echoes and a PUB, as told on its standard input. */
 const PROGRAM = `
-import sys, threading, zmq
+import sys, threading, time, zmq
 ctx = zmq.Context()
 where = sys.argv[1]
 def bind(kind, name):
@@ -21,7 +21,9 @@ pub, at_pub = bind(zmq.PUB, "pub")
 def echo():
     while True:
         frames = router.recv_multipart()
-        if frames[1] == b"count":
+        if frames[1] == b"sleep":
+            time.sleep(float(frames[2]))
+        elif frames[1] == b"count":
             router.send_multipart([frames[0], str(sum(map(len, frames[2:]))).encode()])
         else:
             router.send_multipart(frames)
@@ -40,7 +42,8 @@ export interface Peer {
 	readonly pub: string;
 	/** Publishes `count` messages; the first frame is the number, the second has `size` bytes. */
 	publish(count: number, size: number): Promise<void>;
-	kill(): void;
+	/** Resolves when it is gone. */
+	kill(): Promise<void>;
 }
 
 /** The Python that has pyzmq, or undefined. */
@@ -66,6 +69,10 @@ export async function startPeer(python: string, where: string): Promise<Peer> {
 			child.stdin?.write(`${count} ${size}\n`);
 			await lines.next();
 		},
-		kill: () => child.kill("SIGKILL"),
+		kill: () => {
+			const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+			child.kill("SIGKILL");
+			return gone;
+		},
 	};
 }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Environment } from "../platform/paths.ts";
 import type { ClockPort, KernelPort } from "../session/ports.ts";
 import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
@@ -9,6 +10,8 @@ import { listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
 import { findRuntime } from "./runtime.ts";
+import type { SnapshotOptions } from "./snapshot.ts";
+import { watchTermination } from "./termination.ts";
 
 /** The `kernel.*` settings. */
 export interface KernelSettings {
@@ -32,6 +35,8 @@ export interface KernelOptions {
 	readonly clock?: ClockPort | undefined;
 	readonly interruptGraceMs?: number | undefined;
 	readonly limits?: OutputLimits | undefined;
+	/** Bounds of snapshots, for tests. */
+	readonly snapshots?: Pick<SnapshotOptions, "limits" | "restoreMs"> | undefined;
 	/** Told once per ended kernel about background processes that were still running and have been ended. */
 	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
 }
@@ -46,17 +51,26 @@ export type { LeftoverJob } from "./link.ts";
 
 const CELL_TIMEOUT_MS = 10 * 60_000;
 const INTERRUPT_GRACE_MS = 10_000;
+/** In the folder of the session, which outlives its kernels. */
+const SNAPSHOT_FILE = "kernel-state";
+/** How long the end waits for a last snapshot; whoever sends SIGTERM kills soon after. */
+const CLOSE_MS = 12_000;
+const TERMINATION_MS = 500;
 
 /** A kernel that starts at `prewarm()` or at its first cell. */
 export function createKernel(options: KernelOptions): Kernel {
 	const { settings = {} } = options;
 	const { env, leftOut } = filterEnvironment(options.env, settings.envPass);
+	const folder = options.env.PRIME_AGENT_ARTIFACTS_DIR;
+	const isTerminating = watchTermination();
 	const kernel = new QueuedKernel({
 		start: (link) => startKernel(options, { ...link, cwd: options.cwd, env }),
 		clock: options.clock ?? systemClock,
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
 		onLeftovers: (jobs) => options.onLeftovers?.(jobs),
+		snapshots: folder ? { ...options.snapshots, path: join(folder, SNAPSHOT_FILE) } : undefined,
+		closeMs: () => (isTerminating() ? TERMINATION_MS : CLOSE_MS),
 	});
 	return Object.assign(kernel, { leftOut });
 }

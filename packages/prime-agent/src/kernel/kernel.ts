@@ -4,12 +4,16 @@ import type {
 	CellResult,
 	ClockPort,
 	HostRequestHandler,
+	KernelEvent,
 	KernelInfo,
 	KernelPort,
+	KernelRestart,
 } from "../session/ports.ts";
 import { KernelClosed } from "./errors.ts";
 import { pause, stopCell } from "./escalation.ts";
-import type { CellOutcome, KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
+import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
+import { describeRestart } from "./restart.ts";
+import { type Restored, type SnapshotOptions, Snapshots } from "./snapshot.ts";
 
 /** What a queued kernel is made of. */
 export interface QueuedKernelOptions {
@@ -20,6 +24,10 @@ export interface QueuedKernelOptions {
 	/** How long a cell may ignore an interrupt before its kernel is killed. */
 	readonly interruptGraceMs: number;
 	readonly onLeftovers: (jobs: readonly LeftoverJob[]) => void;
+	/** Without it variables live as long as their kernel. */
+	readonly snapshots?: Omit<SnapshotOptions, "onEvent"> | undefined;
+	/** How long the end may wait for a last snapshot. */
+	readonly closeMs: () => number;
 }
 
 type StopReason = "interrupted" | "timeout";
@@ -31,7 +39,13 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	#handler: HostRequestHandler | undefined;
 	#starting: Promise<KernelLink> | undefined;
 	#link: KernelLink | undefined;
-	#replacing = false;
+	readonly #snapshots: Snapshots | undefined;
+	#onEvent: (event: KernelEvent) => void = () => undefined;
+	/** How the last kernel ended, and the names that it had. */
+	#ended: KernelEnd | undefined;
+	#names: readonly string[] = [];
+	/** What the next cell is to be told. */
+	#restart: KernelRestart | undefined;
 	/** Ended kernels whose leftovers are still being ended. */
 	readonly #reaping = new Set<Promise<void>>();
 	#last: Promise<unknown> = Promise.resolve();
@@ -39,6 +53,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 
 	constructor(options: QueuedKernelOptions) {
 		this.#options = options;
+		this.#snapshots =
+			options.snapshots && new Snapshots({ ...options.snapshots, onEvent: (event) => this.#onEvent(event) });
 	}
 
 	prewarm(): void {
@@ -48,6 +64,10 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 
 	serve(handler: HostRequestHandler): void {
 		this.#handler = handler;
+	}
+
+	watch(listener: (event: KernelEvent) => void): void {
+		this.#onEvent = listener;
 	}
 
 	info(): KernelInfo | undefined {
@@ -73,6 +93,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 
 	async #close(): Promise<void> {
+		await this.#snapshots?.close(this.#link, this.#options.closeMs());
 		this.#closing.abort(new KernelClosed());
 		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();
@@ -84,11 +105,16 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		if (!this.#link) options.onStatus?.("starting");
 		if (await isAbortedBefore(this.#connect(), options.signal)) return neverRan(began);
 		const link = await this.#connect();
-		const kernelRestarted = this.#replacing;
-		this.#replacing = false;
+		const restart = this.#restart;
+		this.#restart = undefined;
 		options.onStatus?.("running");
-		const outcome = await this.#watch(link, code, options);
-		return { ...outcome, durationMs: performance.now() - began, kernelRestarted };
+		this.#snapshots?.beginCell();
+		const { names, ...outcome } = await this.#watch(link, code, options);
+		this.#snapshots?.endCell(this.#link);
+		// a kernel says its names when they are others than before
+		if (names ?? (restart && this.#link)) this.#names = names ?? [];
+		const kernelRestarted = restart !== undefined;
+		return { ...outcome, durationMs: performance.now() - began, kernelRestarted, ...(restart ? { restart } : {}) };
 	}
 
 	/** Runs the cell under its time limit and the caller's signal. */
@@ -122,24 +148,39 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 
 	async #start(): Promise<KernelLink> {
 		try {
-			const link = await this.#options.start({
-				onRequest: (type, payload, signal) => this.#answer(type, payload, signal),
-				onLeftovers: this.#options.onLeftovers,
-				signal: this.#closing.signal,
-			});
+			const { link, restored } = await this.#open();
+			this.#restart = describeRestart({ ended: this.#ended, names: this.#names, restored });
 			this.#link = link;
-			void link.ended.then(() => {
+			void link.ended.then((end) => {
 				this.#link = undefined;
 				this.#starting = undefined;
-				this.#replacing = true;
+				this.#ended = end;
 				const reaped = link.close().finally(() => this.#reaping.delete(reaped));
 				this.#reaping.add(reaped);
+				if (!this.#disposed) this.#onEvent({ type: "ended", ...end });
 			});
 			return link;
 		} catch (error) {
 			this.#starting = undefined;
 			throw error;
 		}
+	}
+
+	/** A new kernel with what the snapshot holds; a snapshot that ends or holds it is left out for the next one. */
+	async #open(): Promise<{ readonly link: KernelLink; readonly restored: Restored | undefined }> {
+		const { start, onLeftovers } = this.#options;
+		const { signal } = this.#closing;
+		const onRequest: HostRequestHandler = (type, payload, stop) => this.#answer(type, payload, stop);
+		const link = await start({ onRequest, onLeftovers, signal });
+		const kill = () => link.kill();
+		signal.addEventListener("abort", kill, { once: true });
+		const restored = await this.#snapshots?.restore(link, signal);
+		signal.removeEventListener("abort", kill);
+		if (!restored?.fatal && !signal.aborted) return { link, restored };
+		link.kill();
+		await link.close();
+		signal.throwIfAborted();
+		return { link: await start({ onRequest, onLeftovers, signal }), restored };
 	}
 
 	async #answer(type: string, payload: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
@@ -182,10 +223,11 @@ function explain(outcome: CellOutcome, reason: StopReason, killed: boolean, opti
 	if (outcome.status === "ok") return outcome;
 	const why =
 		reason === "timeout" ? `The cell ran longer than ${seconds(options.cellTimeoutMs)}` : "The cell was interrupted";
+	const gone = options.snapshots ? "" : ": all variables are gone";
 	const then = killed
-		? ` and ignored the interrupt for ${seconds(options.interruptGraceMs)}, so its kernel was killed: all variables are gone.`
+		? ` and ignored the interrupt for ${seconds(options.interruptGraceMs)}, so its kernel was killed${gone}.`
 		: outcome.status === "dead"
-			? `, and its kernel ended: all variables are gone. ${outcome.error?.value ?? ""}`
+			? `, and its kernel ended${gone}. ${outcome.error?.value ?? ""}`
 			: reason === "timeout"
 				? " and was interrupted. Variables are kept. Run long work in the background and look at it from later cells."
 				: ". Variables are kept.";

@@ -9,6 +9,15 @@ export interface CellOutcome {
 	readonly displays: readonly MimeBundle[];
 	readonly error?: CellError;
 	readonly droppedBytes: number;
+	/** The names that cells have bound, when they are others than after the cell before. */
+	readonly names?: readonly string[];
+}
+
+/** How a kernel process ended: one sentence, and its exit code or signal where they are known. */
+export interface KernelEnd {
+	readonly how: string;
+	readonly exitCode?: number;
+	readonly signal?: string;
 }
 
 /** A process that a kernel had started and that still ran when the kernel ended. */
@@ -26,8 +35,13 @@ export interface KernelLink {
 	interrupt(): void;
 	/** Ends the kernel process at once. */
 	kill(): void;
-	/** Resolves when the process has ended, with one sentence on how. */
-	readonly ended: Promise<string>;
+	/**
+	 * Has the kernel save or restore its namespace and gives its answer, fields unchecked; `ended` is true, and `problem`
+	 * says how, when the process ended instead.
+	 */
+	ask(op: "save" | "restore", fields: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
+	/** Resolves when the process has ended. */
+	readonly ended: Promise<KernelEnd>;
 	/** Asks the kernel to end, makes sure it does, and resolves when nothing that it started is left. */
 	close(): Promise<void>;
 }

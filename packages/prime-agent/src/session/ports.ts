@@ -42,6 +42,38 @@ export interface CellError {
 /** Data in several representations, by MIME type: text as is, binary as base64. */
 export type MimeBundle = Readonly<Record<string, unknown>>;
 
+/** A variable that a new kernel does not have, and why; without a reason it was in no snapshot yet. */
+export interface LostName {
+	readonly name: string;
+	readonly why?: string;
+}
+
+/** What a new kernel has of the variables that an earlier one had. */
+export interface KernelRestart {
+	/** How the earlier kernel ended; absent when a session goes on in another process. */
+	readonly how?: string;
+	readonly restored: readonly string[];
+	readonly lost: readonly LostName[];
+	/** Cells whose changes are not in what was restored. */
+	readonly behind: number | "unknown";
+	/** Why a snapshot that was there could not be used. */
+	readonly problem?: string;
+	/** The folder that cells had changed to, when it is not there any more. */
+	readonly folder?: string;
+}
+
+/** What happens to a kernel beside its cells. */
+export type KernelEvent =
+	| { readonly type: "ended"; readonly how: string; readonly exitCode?: number; readonly signal?: string }
+	| {
+			readonly type: "saved";
+			readonly names: readonly string[];
+			readonly unsaved: readonly LostName[];
+			readonly bytes: number;
+			readonly durationMs: number;
+	  }
+	| { readonly type: "save_failed"; readonly reason: string };
+
 /** What one cell gave. `stdout` and `stderr` are whole or already cut to head and tail by the kernel. */
 export interface CellResult {
 	readonly status: CellStatus;
@@ -54,8 +86,10 @@ export interface CellResult {
 	readonly error?: CellError;
 	/** Milliseconds from the request to the end, by a monotonic clock. */
 	readonly durationMs: number;
-	/** True when this cell got a fresh kernel because the one before had ended: earlier variables are gone. */
+	/** True when this cell is the first one in a kernel that replaces another one. */
 	readonly kernelRestarted: boolean;
+	/** What became of earlier variables; only with `kernelRestarted`. */
+	readonly restart?: KernelRestart;
 	/** Bytes of output that were produced but not kept, 0 when nothing was dropped. */
 	readonly droppedBytes: number;
 }
@@ -98,11 +132,13 @@ export interface KernelPort {
 	execute(code: string, options?: CellOptions): Promise<CellResult>;
 	/** Sets who answers `host.request`; the last caller wins. */
 	serve(handler: HostRequestHandler): void;
+	/** Sets who hears what happens to the kernel beside its cells; must not throw, the last caller wins. */
+	watch(listener: (event: KernelEvent) => void): void;
 	/** Names of environment variables that cells do not get, because they look like credentials. */
 	readonly leftOut: readonly string[];
 	/** The running kernel, or undefined before the first start and after its end. */
 	info(): KernelInfo | undefined;
-	/** Ends the kernel and everything it started. Can be called twice. */
+	/** Saves the variables, ends the kernel and everything it started. Can be called twice. */
 	dispose(): Promise<void>;
 }
 

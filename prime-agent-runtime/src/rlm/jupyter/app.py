@@ -1,6 +1,7 @@
 """ipykernel's application without what belongs to a notebook: no files, no heartbeat, no streams of its own."""
 
 import contextlib
+import logging
 import os
 
 import zmq
@@ -78,6 +79,8 @@ def configure(folder):
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
     config.IPKernelApp.capture_fd_output = False
+    # warnings about what was left out on purpose would be taken for the cause of a death
+    config.KernelApp.log_level = logging.ERROR
     if len(os.fsencode(folder)) <= FOLDER_BYTES:
         config.KernelApp.transport = "ipc"
         config.KernelApp.ip = os.path.join(folder, "s")

@@ -96,11 +96,13 @@ class Kernel:
 
     def attach(self, app, folder, fillers):
         """Connects ipykernel with output, interrupts and requests."""
-        from rlm import goal, host, magics
+        from rlm import host, magics
         from rlm.jupyter.cells import Cells
         from rlm.jupyter.shell import adopt_commands
         from rlm.jupyter.wire import JupyterWire
+        from rlm.namespace import Names, inject
         from rlm.shell import Shell
+        from rlm.snapshot.copy import Snapshots
         from threading import RLock
 
         interrupts = Interrupts(self.raise_or_cancel)
@@ -117,12 +119,14 @@ class Kernel:
             shell.user_ns, lambda: Shell(self.output, capture, interrupts, self.note), self.output, displays
         )
         adopt_commands(shell, shim, displays)
-        shell.user_ns.update(rlm=sys.modules["rlm"], goal=goal)
+        inject(shell.user_ns)
         streams.install()
         builtins.display = displays.show
         sys.argv = [""]
         self.namespace = shell.user_ns
-        self.cells = Cells(shell, self.loop, wire, self.output, streams, displays, interrupts)
+        names = Names(self.namespace)
+        snapshots = Snapshots(names, wire.send, self.note)
+        self.cells = Cells(shell, self.loop, wire, self.output, streams, displays, interrupts, names, snapshots)
         self.interrupts = interrupts
         app.kernel.attach(self.cells, bridge, self.hang_up, fillers)
         # a signal that another thread receives also wakes a loop that sleeps

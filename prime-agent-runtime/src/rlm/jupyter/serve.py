@@ -57,8 +57,11 @@ class ServingKernel(IPythonKernel):
             return
         kind, content = message["header"]["msg_type"], message["content"]
         if kind == "comm_msg":
-            answer = content["data"]
-            self.bridge.deliver(answer["id"], answer["ok"], answer.get("value"))
+            data = content["data"]
+            if data["op"] == "reply":
+                self.bridge.deliver(data["id"], data["ok"], data.get("value"))
+            else:
+                self.cells.serve_snapshot(data)
         elif kind == "interrupt_request":
             self.cells.interrupt(content.get("cell"))
             self.session.send(self.control_stream, "interrupt_reply", {"status": "ok"}, message, ident=ident)

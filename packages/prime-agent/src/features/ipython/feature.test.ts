@@ -25,6 +25,7 @@ function recordingKernel() {
 			return DONE;
 		},
 		serve: () => undefined,
+		watch: () => undefined,
 		leftOut: [],
 		info: () => undefined,
 		dispose: async () => undefined,

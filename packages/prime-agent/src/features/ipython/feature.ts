@@ -1,10 +1,12 @@
 import { obj, type Static, str } from "@earendil-works/pi-schema";
 import type { AgentTool } from "@prime-agent/loop";
+import { errorText } from "../../lib/text.ts";
 import { defineFeature } from "../../session/host.ts";
-import { KERNEL, type KernelPort } from "../../session/ports.ts";
+import { type CellOptions, KERNEL, type KernelPort } from "../../session/ports.ts";
 import { kernelInfo } from "./operations.ts";
 import { cutOutput, MAX_OUTPUT, renderCell } from "./output.ts";
 import { BASE_PROMPT, TOOL_DESCRIPTION } from "./prompt.ts";
+import { tellKernelEvents } from "./watch.ts";
 
 const Params = obj({ code: str({ description: "Python code, or %%bash on the first line and a script" }) });
 
@@ -13,6 +15,7 @@ export const ipython = defineFeature({
 	name: "ipython",
 	setup(host) {
 		const kernel = host.port(KERNEL);
+		kernel.watch(tellKernelEvents(host));
 		host.handle(kernelInfo, () => kernel.info() ?? null);
 		host.registerPromptPart("base", () => BASE_PROMPT);
 		let hasRun = false;
@@ -22,13 +25,22 @@ export const ipython = defineFeature({
 			hasRun = true;
 			return host.messages().some((message) => message.role === "toolResult" && message.toolName === "ipython");
 		};
+		let lastFault = "";
 		let said = kernel.leftOut.length === 0;
 		host.registerTool(
-			cellTool(kernel, isNewToModel, () => {
-				if (said) return;
-				said = true;
-				const names = kernel.leftOut.join(", ");
-				host.notify("info", `Not visible in cells: ${names}. The setting kernel.env.pass lets names through.`);
+			cellTool(kernel, {
+				isNewToModel,
+				whenStarting: () => {
+					if (said) return;
+					said = true;
+					const names = kernel.leftOut.join(", ");
+					host.notify("info", `Not visible in cells: ${names}. The setting kernel.env.pass lets names through.`);
+				},
+				whenUnavailable: (text) => {
+					if (lastFault !== text) host.notify("warning", text);
+					lastFault = text;
+					host.emit("kernel_unavailable", { error: text });
+				},
 			}),
 		);
 		let isDue = false;
@@ -52,7 +64,15 @@ function afterSending(run: () => void): void {
 	setImmediate(() => setImmediate(run));
 }
 
-function cellTool(kernel: KernelPort, isNewToModel: () => boolean, whenStarting: () => void): AgentTool {
+/** What a cell asks and tells its session. */
+interface CellHooks {
+	readonly isNewToModel: () => boolean;
+	readonly whenStarting: () => void;
+	/** No kernel can be started; the text names what was tried. */
+	readonly whenUnavailable: (text: string) => void;
+}
+
+function cellTool(kernel: KernelPort, { isNewToModel, whenStarting, whenUnavailable }: CellHooks): AgentTool {
 	return {
 		name: "ipython",
 		label: "IPython cell",
@@ -61,8 +81,7 @@ function cellTool(kernel: KernelPort, isNewToModel: () => boolean, whenStarting:
 		executionMode: "sequential",
 		async execute(_id, params, signal, onUpdate) {
 			const { code } = params as Static<typeof Params>;
-			const isNew = isNewToModel();
-			const ran = await kernel.execute(code, {
+			const options: CellOptions = {
 				...(signal ? { signal } : {}),
 				onStatus: (status) => {
 					if (status !== "starting") return;
@@ -72,7 +91,13 @@ function cellTool(kernel: KernelPort, isNewToModel: () => boolean, whenStarting:
 				// Only what is new, so that a long output costs its length once.
 				onChunk: ({ text, stream }) =>
 					onUpdate?.({ content: [{ type: "text", text }], details: { status: "running", stream } }),
+			};
+			const ran = await kernel.execute(code, options).catch((error: unknown) => {
+				// the model reads it as the result of the cell; the person has to mend it
+				if ((error as { code?: unknown }).code === "kernel_unavailable") whenUnavailable(errorText(error));
+				throw error;
 			});
+			const isNew = isNewToModel();
 			const cell = { ...ran, kernelRestarted: ran.kernelRestarted || isNew };
 			const { durationMs, status, stdout, stderr, kernelRestarted } = cell;
 			return {

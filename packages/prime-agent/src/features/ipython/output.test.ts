@@ -31,7 +31,7 @@ test("an error shows its traceback after what was printed before it", () => {
 test.each([
 	["interrupted", "was interrupted"],
 	["timeout", "time limit"],
-	["dead", "gets a new one without the variables"],
+	["dead", "gets a new kernel and says which variables it has"],
 ] as const)("a cell that ended as %s tells the model what that means", (status, words) => {
 	expect(textOf({ status })).toContain(words);
 });

@@ -1,6 +1,7 @@
 import type { ImageContent, TextContent } from "@earendil-works/pi-ai";
 import { cutMiddle } from "../../lib/text.ts";
 import type { CellResult, MimeBundle } from "../../session/ports.ts";
+import { describeRestart } from "./restart.ts";
 
 /** Most characters of one cell that reach the model; what is longer is cut in the middle. */
 export const MAX_OUTPUT = 24_000;
@@ -17,9 +18,7 @@ const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 export function renderCell(cell: CellResult): (TextContent | ImageContent)[] {
 	const parts: string[] = [];
 	const images: ImageContent[] = [];
-	if (cell.kernelRestarted) {
-		parts.push("[The kernel had ended and was started anew: all variables from before are gone.]\n");
-	}
+	if (cell.kernelRestarted) parts.push(describeRestart(cell.restart));
 	const stderr = cutOutput(cell.stderr, STREAMS_OUTPUT / 2);
 	const stdout = cutOutput(cell.stdout, STREAMS_OUTPUT - stderr.length);
 	parts.push(withNewline(stdout));
@@ -51,13 +50,16 @@ export function cutOutput(text: string, limit: number): string {
 function endingOf({ status, error }: CellResult): string {
 	if (status === "ok") return "";
 	if (status === "error") return error ? withNewline(error.traceback.join("\n")) : "[The cell failed.]\n";
-	return `[${error?.value || ENDINGS[status]}]\n`;
+	const then = status === "dead" && error?.value ? `\n${NEXT_KERNEL}` : "";
+	return `[${error?.value || ENDINGS[status]}${then}]\n`;
 }
+
+const NEXT_KERNEL = "The next cell gets a new kernel and says which variables it has. This cell is not run again.";
 
 const ENDINGS = {
 	interrupted: "The cell was interrupted.",
 	timeout: "The cell ran into its time limit and was stopped. Start long jobs in the background.",
-	dead: "The kernel ended while the cell ran; the next cell gets a new one without the variables.",
+	dead: `The kernel ended while the cell ran. ${NEXT_KERNEL}`,
 } as const;
 
 function imageOf(bundle: MimeBundle): ImageContent | undefined {

@@ -149,7 +149,7 @@ class JupyterLine implements Line {
 			this.#onMessage({ op: "display", cell: this.#end.cellOf(answers), bundle: content.data });
 		} else if (type === "comm_msg" && content.comm_id === COMM) {
 			const data = (content.data ?? {}) as Message;
-			if (data.op === "request" || data.op === "cancel") this.#onMessage(data);
+			if (data.op === "request" || data.op === "cancel" || data.op === "answer") this.#onMessage(data);
 		} else if (type === "execute_reply") this.#end.takeReply(answers, content);
 		else if (type === "status" && content.execution_state === "idle") this.#end.takeIdle(answers);
 	}

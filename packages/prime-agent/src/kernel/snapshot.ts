@@ -1,0 +1,192 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ignore } from "../lib/ignore.ts";
+import { errorText } from "../lib/text.ts";
+import type { KernelEvent } from "../session/ports.ts";
+import type { KernelLink } from "./link.ts";
+import { type RestoreReport, readRestored, readSaved } from "./snapshot-report.ts";
+
+/** A kernel that is idle for so long is saved, and one whose cells leave no such pause after this time at the latest. */
+const IDLE_MS = 250;
+const OVERDUE_MS = 10_000;
+/** Saving takes at most this part of the time, so that a large namespace does not keep the machine busy. */
+const SHARE = 10;
+/** How long a kernel may take to restore; what is loaded is code and may hang. */
+const RESTORE_MS = 30_000;
+
+/** Bounds of one snapshot: bytes of a variable and of all, seconds for all and for one variable. */
+const LIMITS = { variable: 64 << 20, total: 256 << 20, seconds: 10, variableSeconds: 2 };
+
+/** Where snapshots go and who hears of them. */
+export interface SnapshotOptions {
+	/** The file; its folder is made when the first snapshot is taken. */
+	readonly path: string;
+	readonly onEvent: (event: KernelEvent) => void;
+	/** Bounds other than the usual ones, for tests. */
+	readonly limits?: Partial<typeof LIMITS> | undefined;
+	readonly restoreMs?: number | undefined;
+}
+
+/** What became of an attempt to restore. `fatal`: the kernel did not survive it, or hangs in it. */
+export interface Restored extends RestoreReport {
+	readonly fatal: boolean;
+	/** Cells that began after the snapshot was taken. */
+	readonly behind: number | "unknown";
+}
+
+/** Snapshots of one namespace: taken in pauses between cells and at the end, restored into the next kernel. */
+export class Snapshots {
+	readonly #options: SnapshotOptions;
+	/** Exists while cells have run that the snapshot does not know. */
+	readonly #marker: string;
+	#marking: Promise<void> = Promise.resolve();
+	/** Cells that have begun, and how many of them the snapshot knows. */
+	#begun = 0;
+	#known = 0;
+	/** When the oldest change that is not saved was made; when the next snapshot may begin. */
+	#dirtySince = 0;
+	#notBefore = 0;
+	#isCell = false;
+	#hasRun = false;
+	#isOff = false;
+	#timer: NodeJS.Timeout | undefined;
+	#saving: Promise<void> | undefined;
+
+	constructor(options: SnapshotOptions) {
+		this.#options = options;
+		this.#marker = `${options.path}.behind`;
+	}
+
+	/** A cell begins. */
+	beginCell(): void {
+		clearTimeout(this.#timer);
+		this.#isCell = true;
+		if (this.#begun === this.#known) {
+			this.#dirtySince = performance.now();
+			this.#mark(() => this.#write());
+		}
+		this.#begun += 1;
+	}
+
+	/** A cell has ended; `link` is undefined when the kernel has. */
+	endCell(link: KernelLink | undefined): void {
+		this.#isCell = false;
+		if (link) this.#schedule(link);
+	}
+
+	/** Loads the snapshot into a new kernel; undefined when there is none, or when nobody wants the kernel any more. */
+	async restore(link: KernelLink, signal: AbortSignal): Promise<Restored | undefined> {
+		const { path, restoreMs = RESTORE_MS } = this.#options;
+		const behind = this.#hasRun ? this.#begun - this.#known : existsSync(this.#marker) ? "unknown" : 0;
+		this.#hasRun = true;
+		if (!existsSync(path)) return undefined;
+		const answer = await within(link.ask("restore", { path }), restoreMs);
+		if (signal.aborted) return undefined;
+		const report = readRestored(answer ?? { problem: `restoring took longer than ${restoreMs / 1000} s` });
+		const fatal = answer === undefined || answer.ended === true;
+		if (report.problem !== undefined) await this.#setAside();
+		else if (behind === 0) this.#known = this.#begun;
+		return { ...report, fatal, behind };
+	}
+
+	/** Takes a last snapshot of what is not saved yet, and waits for it. */
+	async close(link: KernelLink | undefined, withinMs: number): Promise<void> {
+		clearTimeout(this.#timer);
+		if (link) {
+			const last = (async () => {
+				await this.#saving;
+				await this.#save(link);
+				return true;
+			})();
+			if (!(await within(last, withinMs))) {
+				this.#tellFailure(`the program ended before it was written (${withinMs / 1000} s)`);
+			}
+		}
+		this.#isOff = true;
+		await this.#marking;
+	}
+
+	#schedule(link: KernelLink): void {
+		clearTimeout(this.#timer);
+		if (this.#isOff || this.#saving || this.#begun === this.#known) return;
+		const now = performance.now();
+		const wait = Math.max(now - this.#dirtySince > OVERDUE_MS ? 0 : IDLE_MS, this.#notBefore - now);
+		if (wait === 0) void this.#save(link);
+		else this.#timer = setTimeout(() => void this.#save(link), wait).unref();
+	}
+
+	#save(link: KernelLink): Promise<void> {
+		if (this.#isOff || this.#isCell || this.#begun === this.#known) return Promise.resolve();
+		this.#saving ??= this.#ask(link).finally(() => {
+			this.#saving = undefined;
+			if (!this.#isCell) this.#schedule(link);
+		});
+		return this.#saving;
+	}
+
+	async #ask(link: KernelLink): Promise<void> {
+		const { path, limits, onEvent } = this.#options;
+		const began = performance.now();
+		const cells = this.#begun;
+		try {
+			await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+			// it may be older; what others could write to would not be read again
+			await chmod(dirname(path), 0o700);
+		} catch (error) {
+			this.#isOff = true;
+			this.#tellFailure(errorText(error));
+			return;
+		}
+		const report = readSaved(await link.ask("save", { path, limits: { ...LIMITS, ...limits } }));
+		const now = performance.now();
+		this.#notBefore = now + (now - began) * SHARE;
+		if (report.kind === "failed") this.#tellFailure(report.problem);
+		if (report.kind !== "saved") return;
+		this.#known = cells;
+		this.#dirtySince = now;
+		if (this.#begun === cells) this.#mark(() => rm(this.#marker, { force: true }));
+		const { saved, unsaved, bytes } = report;
+		onEvent({ type: "saved", names: saved, unsaved, bytes, durationMs: Math.round(now - began) });
+	}
+
+	#tellFailure(reason: string): void {
+		this.#options.onEvent({ type: "save_failed", reason });
+	}
+
+	/** What could not be read may still be worth something to a person, so nothing is written over it. */
+	async #setAside(): Promise<void> {
+		const { path } = this.#options;
+		try {
+			await rename(path, `${path}.unread`);
+		} catch (error) {
+			this.#isOff = true;
+			this.#tellFailure(`the old one cannot be read nor set aside: ${errorText(error)}`);
+		}
+	}
+
+	async #write(): Promise<void> {
+		await mkdir(dirname(this.#marker), { recursive: true, mode: 0o700 });
+		await writeFile(this.#marker, "", { mode: 0o600 });
+	}
+
+	/** One after the other. */
+	#mark(change: () => Promise<void>): void {
+		this.#marking = this.#marking
+			.then(change)
+			.catch((error) => ignore(error, "without the mark a later kernel is told less exactly what is missing"));
+	}
+}
+
+/** The value of a promise, or undefined when it takes longer. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<undefined>((resolve) => {
+		timer = setTimeout(() => resolve(undefined), ms);
+	});
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}

@@ -1,0 +1,81 @@
+"""Has a forked copy of the kernel write the snapshot, so that no cell waits and no variable can do harm."""
+
+import json
+import os
+import threading
+
+
+class Snapshots:
+    """`names` knows the user's names; `send` takes messages to the host; `note` tells the guardian."""
+
+    def __init__(self, names, send, note):
+        self.names = names
+        self.send = send
+        self.note = note
+        # names that the last snapshot holds and this kernel could not restore
+        self.carried = []
+
+    def serve(self, message):
+        """Answers a `save` or `restore` of the host; in the main thread, while no cell runs."""
+        try:
+            if message["op"] == "save":
+                self.save(message)
+            else:
+                self.restore(message)
+        except Exception as error:
+            self.answer(message, {"problem": "%s: %s" % (type(error).__name__, error)})
+
+    def refuse(self, message):
+        """A cell came first."""
+        self.answer(message, {"busy": True})
+
+    def answer(self, message, fields):
+        self.send({"op": "answer", "id": message["id"], **fields})
+
+    def restore(self, message):
+        from rlm.snapshot.read import restore
+
+        answer = restore(self.names.namespace, message["path"])
+        self.carried = [each["name"] for each in answer["lost"]]
+        self.answer(message, answer)
+
+    def save(self, message):
+        names = self.names.of_user()
+        read, send = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            self.write(message, names, send)
+        os.close(send)
+        # the guardian ends it with the kernel
+        self.note(b"c", pid)
+        threading.Thread(target=self.wait, args=(message, pid, read), name="rlm-snapshot", daemon=True).start()
+
+    def write(self, message, names, send):
+        """In the copy: never returns."""
+        try:
+            os.setsid()
+            from rlm.snapshot import write
+
+            write.quieten(message["limits"]["seconds"])
+            try:
+                answer = write.write(self.names.namespace, names, self.carried, message["path"], message["limits"])
+            except OSError as error:
+                answer = {"problem": "it cannot be written: %s" % error.strerror}
+            except Exception as error:
+                answer = {"problem": str(error)}
+            with open(send, "wb") as pipe:
+                pipe.write(json.dumps(answer).encode())
+        finally:
+            os._exit(0)
+
+    def wait(self, message, pid, read):
+        """In a thread of its own: hands on what the copy answers."""
+        with open(read, "rb") as pipe:
+            text = pipe.read()
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:
+            # a cell waited for any child and got this one
+            pass
+        self.note(b"e", pid)
+        self.answer(message, json.loads(text) if text else {"problem": "the copy of the kernel that saves them ended"})

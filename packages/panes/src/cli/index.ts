@@ -160,6 +160,12 @@ export const COMMANDS: readonly CommandEntry[] = [
 		load: async () => (await import("./providers.ts")).providers,
 	},
 	{
+		name: "trust",
+		group: "agent",
+		summary: "let a project's configuration name commands",
+		load: async () => (await import("./trust.ts")).trust,
+	},
+	{
 		name: "hooks",
 		group: "agent",
 		summary: "let agent CLIs report their state: install, uninstall, status",

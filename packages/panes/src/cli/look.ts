@@ -3,6 +3,7 @@ import { callOptions } from "../drive/context.ts";
 import { type MapRow, mapPanes } from "../drive/map.ts";
 import { classifyProcess, type ProcessNode, readProcessTree, walkTree } from "../drive/processes.ts";
 import { listNames, peekSession } from "../drive/session.ts";
+import { findPending } from "../screen/pending.ts";
 import { captureTail } from "../tmux/pane.ts";
 import type { Command } from "./command.ts";
 import { makeDrive, printResult, SERVER_FLAGS } from "./drive.ts";
@@ -55,33 +56,38 @@ export const list: Command = {
 export const capture: Command = {
 	spec: {
 		name: "capture",
-		form: "TARGET [-l N] [--raw]",
+		form: "TARGET [-l N] [--raw | --classify]",
 		summary: "Print the last N (50) rows of a pane, with its folder and agent state above them.",
 		flags: {
 			lines: { short: "l", value: "N", help: "how many rows, at least 1" },
 			raw: { help: "the rows alone" },
+			classify: { help: "also guess which answer the last rows ask for: yes_no, numbered_menu, colon_prompt ..." },
 			...SERVER_FLAGS,
 		},
 		arity: [1, 1],
 	},
 	run: async (line, world) => {
 		if (line.has("json") && line.has("raw")) throw usage(capture.spec, "--json and --raw exclude each other");
+		if (line.has("classify") && line.has("raw")) throw usage(capture.spec, "--classify and --raw exclude each other");
 		const lines = countOf(line.text("lines") ?? "50", capture);
 		const drive = makeDrive(line, world);
 		const pane = await resolveTarget(drive, line.positionals[0] ?? "");
 		const rows = await captureTail(drive.tmux, pane.id, lines, callOptions(drive));
 		const content = rows.length === 0 ? "" : `${rows.join("\n")}\n`;
+		const pending = line.has("classify") ? findPending(rows) : undefined;
 		const state = await readAgentState(drive, pane);
 		const isTimed = state?.word === "idle" || state?.word === "waiting";
 		const age = state !== undefined && isTimed ? formatAge(drive.clock.now() / 1000 - state.epoch) : null;
 		if (line.has("json")) {
 			const facts = { cwd: pane.cwd || null, agent_state: state?.word ?? null, agent_state_duration: age };
-			world.print(JSON.stringify({ pane: pane.id, lines, content, ...facts }));
+			const prompt = pending === undefined ? {} : { prompt: { class: pending.kind, line: pending.line } };
+			world.print(JSON.stringify({ pane: pane.id, lines, content, ...facts, ...prompt }));
 		} else if (line.has("raw")) {
 			if (rows.length > 0) world.print(rows.join("\n"));
 		} else {
 			const agent = state === undefined ? [] : [`agent: ${state.word}${age === null ? "" : ` (${age})`}`];
-			const context = [...(pane.cwd === "" ? [] : [`cwd: ${pane.cwd}`]), ...agent].join(" | ");
+			const prompt = pending === undefined ? [] : [`prompt: ${pending.kind}`];
+			const context = [...(pane.cwd === "" ? [] : [`cwd: ${pane.cwd}`]), ...agent, ...prompt].join(" | ");
 			world.print([`--- pane ${pane.id} ---`, ...(context === "" ? [] : [context]), "---", ...rows].join("\n"));
 		}
 		return 0;

@@ -54,6 +54,14 @@ describe.skipIf(!hasTmux).concurrent("what agent-tmux makes of a pane's state (n
 		expect((await run("capture", pane, "--raw", "-l", "30")).stdout).toBe(`${tail.slice(-30).join("\n")}\n`);
 	});
 
+	it("capture --classify guesses which answer the last rows ask for", async () => {
+		const { pane } = await startFake(server, ["--wall", "Trust this folder?"]);
+		const json = JSON.parse((await run("capture", pane, "--classify", "--json")).stdout);
+		expect(json.prompt).toEqual({ class: "numbered_menu", line: "❯ 1. Yes, I trust it" });
+		expect((await run("capture", pane, "--classify")).stdout).toContain("prompt: numbered_menu\n---\n");
+		expect((await run("capture", pane, "--classify", "--raw")).code).toBe(2);
+	});
+
 	it("a state without a process holds below a shell as long as an agent runs there (T47, T48)", async () => {
 		const pane = await openWrapped();
 		expect((await findPane(server.tmux, pane))?.command).toBe("sh");

@@ -1,12 +1,14 @@
 import { AGENT_WORDS, type AgentWord, readAgentState } from "../drive/agent-state.ts";
 import { awaitPanes, watchActive } from "../drive/await.ts";
 import type { Drive } from "../drive/context.ts";
+import { deliverText } from "../drive/deliver.ts";
 import { checkGate, type Intent } from "../drive/gate.ts";
 import type { PaneIO } from "../drive/pane-io.ts";
 import { openPaneIO } from "../drive/pane-io.ts";
 import { sendToPane } from "../drive/pane-send.ts";
-import { sendToSession } from "../drive/session-send.ts";
+import { sendByLadder, sendToSession } from "../drive/session-send.ts";
 import { PaneError } from "../errors.ts";
+import type { PaneInfo } from "../tmux/pane.ts";
 import type { Command, CommandWorld, ParsedLine } from "./command.ts";
 import { MODE_FLAG, makeDrive, printResult, SERVER_FLAGS } from "./drive.ts";
 import { usage } from "./parse.ts";
@@ -27,6 +29,7 @@ export const send: Command = {
 			answer: { help: "also send to an agent that waits for an answer; a pane only" },
 			force: { help: "skip the state check and send a text that the CLI is known to change" },
 			clear: { help: "drop text that stands in the composer; a session only" },
+			via: { value: "WAY", help: "typed (as deliver does), paste (a pane's way) or ladder (a session's way)" },
 			"no-enter": { help: "leave the text in the composer; a pane only" },
 			await: { value: "STATES", bare: "idle,waiting", help: "then wait for a state; a pane only" },
 			timeout: { value: "S", help: "limit of that wait in seconds (300; 0: none)" },
@@ -44,9 +47,13 @@ export const send: Command = {
 		const [target = ""] = line.positionals;
 		checkFlags(line);
 		const drive = makeDrive(line, world);
-		return /^[%@=]/.test(target) ? sendPane(line, world, drive, target) : sendSession(line, world, drive, target);
+		const isPane = /^[%@=]/.test(target) || (line.has("via") && line.text("via") !== "ladder");
+		return isPane ? sendPane(line, world, drive, target) : sendSession(line, world, drive, target);
 	},
 };
+
+/** Ways to send: a typed line with every step proven, a guarded paste, or keys until the composer is empty. */
+const WAYS = ["typed", "paste", "ladder"] as const;
 
 function checkFlags(line: ParsedLine): void {
 	const payloads = (line.positionals.length > 1 ? 1 : 0) + (line.has("key") ? 1 : 0);
@@ -54,6 +61,11 @@ function checkFlags(line: ParsedLine): void {
 	if (line.has("answer") && line.has("force")) throw usage(send.spec, "--answer and --force exclude each other");
 	if (line.has("await") && line.has("no-enter")) throw usage(send.spec, "--await and --no-enter exclude each other");
 	line.number("timeout", 0);
+	const way = line.text("via");
+	if (way === undefined) return;
+	if (!WAYS.some((each) => each === way)) throw usage(send.spec, `--via is ${WAYS.join(", ")}, not "${way}"`);
+	if (line.has("key")) throw usage(send.spec, "--via sends a message, and --key is none");
+	if (line.has("no-enter") && way !== "paste") throw usage(send.spec, "--no-enter goes with --via paste alone");
 }
 
 async function readMessage(line: ParsedLine, world: CommandWorld): Promise<string> {
@@ -78,7 +90,7 @@ async function sendSession(line: ParsedLine, world: CommandWorld, drive: Drive, 
 }
 
 async function sendPane(line: ParsedLine, world: CommandWorld, drive: Drive, target: string): Promise<number> {
-	if (line.has("clear")) throw usage(send.spec, "--clear needs a session name");
+	if (line.has("clear") && line.text("via") !== "ladder") throw usage(send.spec, "--clear needs a session name");
 	const until = readStates(line);
 	const message = line.has("key") ? undefined : await readMessage(line, world);
 	const info = await resolveTarget(drive, target);
@@ -86,7 +98,7 @@ async function sendPane(line: ParsedLine, world: CommandWorld, drive: Drive, tar
 	const warning = checkGate(info.id, (await readAgentState(drive, info))?.word, intent);
 	if (warning !== undefined) drive.warn(warning);
 	const io = openPaneIO(drive, info.id);
-	const word = message === undefined ? await pressKeys(line, io) : await sendText(line, drive, io, message);
+	const word = message === undefined ? await pressKeys(line, io) : await sendText(line, drive, info, message);
 	if (word === "unverified") {
 		printResult(line, world, failure(info.id), `${word} ${info.id}`);
 		world.note(
@@ -110,8 +122,15 @@ async function pressKeys(line: ParsedLine, io: PaneIO): Promise<string> {
 	return "sent";
 }
 
-function sendText(line: ParsedLine, drive: Drive, io: PaneIO, message: string): Promise<string> {
-	return sendToPane(drive, io, message, { stage: line.has("no-enter"), force: line.has("force") });
+async function sendText(line: ParsedLine, drive: Drive, info: PaneInfo, message: string): Promise<string> {
+	const io = openPaneIO(drive, info.id);
+	const options = { force: line.has("force"), clear: line.has("clear"), stage: line.has("no-enter") };
+	if (line.text("via") === "ladder") return sendByLadder(drive, info, message, options);
+	if (line.text("via") !== "typed") return sendToPane(drive, io, message, options);
+	const text = message.replace(/\r?\n$/, "");
+	if (text.includes("\n")) throw usage(send.spec, "--via typed takes one line");
+	await deliverText(drive, io, text);
+	return "delivered";
 }
 
 /** An agent without a state cannot be waited for; the delivery is reported all the same. */

@@ -4,7 +4,7 @@ import type { AgentTable, Provider, Sourced } from "../compose/resolve.ts";
 import { PaneError } from "../errors.ts";
 import { type Fill, ROLES, type Role } from "./cli.ts";
 import { CLIS } from "./index.ts";
-import { homeOf } from "./records/files.ts";
+import { isTrusted, userFolder } from "./trust.ts";
 
 /** Where dispatch puts its workers and records. */
 export interface DispatchConfig {
@@ -40,45 +40,88 @@ const COMMAND_KEYS = ["interactive_command", "headless_command", "session_comman
 /** Reads the layers environment > project > user > built-in; an empty leaf falls through to the next layer. */
 export async function loadConfig(request: ConfigRequest): Promise<PanesConfig> {
 	const { env } = request;
-	const userFolder = env.XDG_CONFIG_HOME || join(homeOf(env), ".config");
-	const user = await readLayer(join(userFolder, "agent-tmux", "config.yaml"), request);
-	const project = withoutCommands(await readProject(request), request);
+	const userFile = readFile(join(userFolder(env), "config.yaml"));
+	const user = userFile === undefined ? {} : await readLayer(userFile, request);
+	const project = await readProject(request);
 	const layers = [project, user];
 	return { table: makeTable(layers, env), dispatch: makeDispatch(layers, request) };
 }
 
-async function readProject(request: ConfigRequest): Promise<Tree> {
-	for (let folder = request.cwd; ; folder = dirname(folder)) {
-		const path = join(folder, ".agent-tmux.yaml");
-		if (existsSync(path)) return readLayer(path, request);
-		if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return {};
+/** A configuration file as it was read. */
+export interface ConfigFile {
+	readonly path: string;
+	readonly text: string;
+}
+
+/** The project's file that counts for a folder: in it or above it, up to the root of the repository. */
+export function findProjectFile(cwd: string): ConfigFile | undefined {
+	for (let folder = cwd; ; folder = dirname(folder)) {
+		const file = readFile(join(folder, ".agent-tmux.yaml"));
+		if (file !== undefined) return file;
+		if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return undefined;
 	}
 }
 
-async function readLayer(path: string, request: ConfigRequest): Promise<Tree> {
-	if (!existsSync(path)) return {};
-	const { parse } = await import("yaml");
+/** What a project's file runs, or where it lets files be written, as keys with their values. */
+export async function listCommands(file: ConfigFile): Promise<[string, string][]> {
+	const tree = await parseTree(file);
+	const commands = Object.entries(asTree(tree.providers)).flatMap(([name, provider]) =>
+		COMMAND_KEYS.filter((key) => key in asTree(provider)).map((key): [string, string] => [
+			`providers.${name}.${key}`,
+			String(asTree(provider)[key]),
+		]),
+	);
+	const { dir } = asTree(tree.dispatch);
+	return dir === undefined ? commands : [...commands, ["dispatch.dir", String(dir)]];
+}
+
+async function readProject(request: ConfigRequest): Promise<Tree> {
+	const file = findProjectFile(request.cwd);
+	if (file === undefined) return {};
+	const tree = await readLayer(file, request);
+	if (request.trustProject || isTrusted(request.env, file.path, file.text)) return tree;
+	return withoutCommands(tree, file, request);
+}
+
+function readFile(path: string): ConfigFile | undefined {
+	if (!existsSync(path)) return undefined;
 	try {
-		const tree = asTree(parse(readFileSync(path, "utf8")));
-		for (const key of Object.keys(tree)) if (!KNOWN.includes(key)) request.warn(`${path}: unknown key "${key}"`);
-		return tree;
+		return { path, text: readFileSync(path, "utf8") };
 	} catch (error) {
 		throw new PaneError("config", `${path} cannot be read: ${(error as Error).message}`, { cause: error });
 	}
 }
 
-/** What a project's file runs counts only when the caller trusts the project. */
-function withoutCommands(tree: Tree, request: ConfigRequest): Tree {
-	if (request.trustProject) return tree;
+async function readLayer(file: ConfigFile, request: ConfigRequest): Promise<Tree> {
+	const tree = await parseTree(file);
+	for (const key of Object.keys(tree)) if (!KNOWN.includes(key)) request.warn(`${file.path}: unknown key "${key}"`);
+	return tree;
+}
+
+async function parseTree(file: ConfigFile): Promise<Tree> {
+	const { parse } = await import("yaml");
+	try {
+		return asTree(parse(file.text));
+	} catch (error) {
+		throw new PaneError("config", `${file.path} cannot be read: ${(error as Error).message}`, { cause: error });
+	}
+}
+
+/** What a project's file runs counts only when the user trusts this content, because opening a folder must run nothing. */
+function withoutCommands(tree: Tree, file: ConfigFile, request: ConfigRequest): Tree {
 	const providers: Record<string, unknown> = {};
 	for (const [name, value] of Object.entries(asTree(tree.providers))) {
 		const entries = Object.entries(asTree(value));
 		if (entries.some(([key]) => COMMAND_KEYS.includes(key))) {
-			request.warn(`commands of provider "${name}" in the project's file are ignored without --trust-project`);
+			request.warn(
+				`commands of provider "${name}" in ${file.path} are ignored; ` +
+					`look at them and trust them with: agent-tmux trust (or once with --trust-project)`,
+			);
 		}
 		providers[name] = Object.fromEntries(entries.filter(([key]) => !COMMAND_KEYS.includes(key)));
 	}
-	const { dir: _dir, ...dispatch } = asTree(tree.dispatch);
+	const { dir, ...dispatch } = asTree(tree.dispatch);
+	if (dir !== undefined) request.warn(`dispatch.dir in ${file.path} is ignored until you trust it: agent-tmux trust`);
 	return { ...tree, providers, dispatch };
 }
 

@@ -179,7 +179,10 @@ describe("resolving an agent", () => {
 		const project = "providers: { claude: { interactive_command: evil, model: m } }\ndispatch: { dir: /etc }";
 		const careful = await load({ project });
 		expect(careful.print({ provider: "claude" })).toContain("claude --dangerously");
-		expect(careful.warnings).toEqual([expect.stringContaining("--trust-project")]);
+		expect(careful.warnings).toEqual([
+			expect.stringContaining("--trust-project"),
+			expect.stringContaining("dispatch.dir"),
+		]);
 		expect(careful.dispatch.dir).toBe(".agent-dispatch");
 		expect((await load({ project, trustProject: true })).print({ provider: "claude" })).toBe("evil");
 	});

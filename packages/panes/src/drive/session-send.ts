@@ -1,13 +1,15 @@
-import { PaneError } from "../errors.ts";
+import { PaneError, PaneMissing } from "../errors.ts";
 import { classify, type Verdict } from "../screen/classify.ts";
 import { countChips, countOccurrences } from "../screen/count.ts";
 import { stripStyle } from "../screen/style.ts";
+import type { PaneInfo } from "../tmux/pane.ts";
 import { type Drive, poll, rest } from "./context.ts";
+import { identifyCli } from "./identify.ts";
 import { planText, type TextPlan } from "./literal.ts";
 import { withPaneLock } from "./lock.ts";
 import type { PaneIO } from "./pane-io.ts";
 import type { Profile } from "./profile.ts";
-import { requireSession, type SessionView } from "./session.ts";
+import { requireSession, type SessionView, viewPane } from "./session.ts";
 
 /** What a send proved: the agent took the text for this turn, or put it in its queue. */
 export type SendWord = "submitted" | "queued";
@@ -32,6 +34,18 @@ export async function sendToSession(
 ): Promise<SendWord> {
 	const view = await requireSession(drive, name);
 	return withPaneLock(drive, view.io.id, () => sendLocked(drive, view, message, options));
+}
+
+/** Sends a message to any pane as `sendToSession` does, by the rules of the agent CLI that runs in it. */
+export async function sendByLadder(
+	drive: Drive,
+	info: PaneInfo,
+	message: string,
+	options: SessionSendOptions = {},
+): Promise<SendWord> {
+	const view = await viewPane(drive, info.id, info.id, (await identifyCli(info))?.name);
+	if (view === undefined) throw new PaneMissing(info.id);
+	return withPaneLock(drive, info.id, () => sendLocked(drive, view, message, options));
 }
 
 async function sendLocked(

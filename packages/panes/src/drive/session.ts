@@ -36,8 +36,16 @@ export async function viewSession(drive: Drive, name: string): Promise<SessionVi
 	return pane === undefined ? undefined : viewPane(drive, name, pane);
 }
 
-/** Reads the screen of a session's pane that was found before; undefined when it is gone. */
-export async function viewPane(drive: Drive, name: string, pane: string): Promise<SessionView | undefined> {
+/**
+ * Reads the screen of a pane that was found before; undefined when it is gone. A pane that `launch` did not make is read
+ * as the profile `otherwise` says.
+ */
+export async function viewPane(
+	drive: Drive,
+	name: string,
+	pane: string,
+	otherwise = "generic",
+): Promise<SessionView | undefined> {
 	const io = openPaneIO(drive, pane);
 	let frame: PaneFrame;
 	try {
@@ -47,7 +55,7 @@ export async function viewPane(drive: Drive, name: string, pane: string): Promis
 		throw error;
 	}
 	const [stored = "", ready = "", busy = ""] = frame.values;
-	const profile = resolveProfile({ profile: stored || "generic", ready, busy });
+	const profile = resolveProfile({ profile: stored || otherwise, ready, busy });
 	const { info, rows } = frame;
 	const capture = { rows, isStyled: true, title: info.title, isDead: info.isDead, cursor: info.cursor };
 	return { name, io, profile, frame, verdict: classify(profile.rules, capture) };

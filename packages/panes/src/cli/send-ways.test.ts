@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runAgentTmux } from "../testing/command.ts";
+import { startFake } from "../testing/fake-pane.ts";
+import { launchFake } from "../testing/sessions.ts";
+import { hasTmux, PrivateServer } from "../testing/tmux-server.ts";
+
+describe.skipIf(!hasTmux).concurrent("agent-tmux send --via (needs tmux)", () => {
+	let server: PrivateServer;
+	beforeAll(async () => {
+		server = new PrivateServer();
+		await server.open("exec cat");
+	});
+	afterAll(() => server[Symbol.asyncDispose]());
+
+	const run = (...words: string[]) => runAgentTmux(server, words);
+	const countPastes = (log: { entries(): { type: string }[] }) =>
+		log.entries().filter((entry) => entry.type === "paste").length;
+
+	it("ladder sends to a pane as to a session: keys until the composer is empty", async () => {
+		const { pane, log } = await startFake(server, ["--style", "codex", "--ignore-enter", "2"]);
+		expect(await run("send", pane, "hello", "--via", "ladder")).toMatchObject({
+			code: 0,
+			stdout: `submitted ${pane}\n`,
+		});
+		expect([log.messages(), log.keys()]).toEqual([["hello"], ["Enter", "Enter", "Enter"]]);
+	});
+
+	it("paste sends to a session as to a pane: one guarded paste, without a claim", async () => {
+		const { name, view, log } = await launchFake(server, ["--style", "codex"]);
+		expect(await run("send", name, "hello", "--via", "paste")).toMatchObject({
+			code: 0,
+			stdout: `delivered ${view.io.id}\n`,
+		});
+		expect([log.messages(), countPastes(log)]).toEqual([["hello"], 1]);
+	});
+
+	it("typed sends to either as deliver does: readiness, echo and reaction are proven", async () => {
+		const { pane, log } = await startFake(server, []);
+		expect(await run("send", pane, "hello", "--via", "typed")).toMatchObject({
+			code: 0,
+			stdout: `delivered ${pane}\n`,
+		});
+		expect([log.messages(), countPastes(log)]).toEqual([["hello"], 0]);
+		const wall = await startFake(server, ["--wall", "Trust this folder?"]);
+		expect(await run("send", wall.pane, "hello", "--via", "typed", "--json")).toMatchObject({
+			code: 1,
+			stdout: expect.stringContaining('"reason":"not_ready"'),
+		});
+		expect(wall.log.keys().filter((key) => key === "Enter")).toEqual([]);
+	});
+
+	it.each([
+		["x", "--via", "pigeon"],
+		["--key", "Up", "--via", "typed"],
+		["x", "--no-enter", "--via", "ladder"],
+		["two\nlines", "--via", "typed"],
+	])("%j %s %s is a usage error", async (...words) => {
+		const { pane } = await startFake(server, []);
+		expect((await run("send", pane, ...words)).code).toBe(2);
+	});
+});

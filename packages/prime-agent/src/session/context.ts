@@ -6,9 +6,8 @@ import {
 	type CustomMessageEntry,
 	type EntryBase,
 	isBookkeeping,
-	type MessageEntry,
 } from "../protocol/entry.ts";
-import type { SessionLog } from "./log.ts";
+import type { SessionLog, SpokenMessage } from "./log.ts";
 import { mendMessage } from "./mend.ts";
 import { repairTranscript } from "./transcript.ts";
 
@@ -66,7 +65,7 @@ function readMessages(log: SessionLog): AgentMessage[] {
 	// What a compaction keeps stands before it; where that is lost, nothing before it is kept.
 	const until = compaction && (log.isBefore(firstKept, compaction.id) ? firstKept : compaction.id);
 	const path: AgentMessage[] = [];
-	for (const entry of log.fromLeaf(SPOKEN, until)) {
+	for (const entry of log.messagesFromLeaf(SPOKEN, until)) {
 		const message = toMessage(entry);
 		if (message) path.push(message);
 	}
@@ -91,8 +90,8 @@ function summaryMessage({ summary, timestamp }: CompactionEntry | BranchSummaryE
 }
 
 /** The message that an entry is to the model; undefined when it is none. */
-export function toMessage(entry: EntryBase): AgentMessage | undefined {
-	if (entry.type === "message") return mendMessage((entry as MessageEntry).message);
+export function toMessage(entry: EntryBase | SpokenMessage): AgentMessage | undefined {
+	if (isSpokenMessage(entry)) return mendMessage(entry.message);
 	if (entry.type === "custom_message") {
 		const { content, timestamp } = entry as CustomMessageEntry;
 		return mendMessage({ role: "user", content, timestamp: Date.parse(timestamp) });
@@ -101,4 +100,8 @@ export function toMessage(entry: EntryBase): AgentMessage | undefined {
 		return summaryMessage(entry as BranchSummaryEntry, "Summary of work on another branch");
 	}
 	return undefined;
+}
+
+function isSpokenMessage(entry: EntryBase | SpokenMessage): entry is SpokenMessage {
+	return entry.type === "message";
 }

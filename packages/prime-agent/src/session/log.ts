@@ -1,12 +1,18 @@
 import { createEntryId } from "../lib/ids.ts";
 import { type Entry, isBookkeeping, SESSION_VERSION, type SessionHeader } from "../protocol/entry.ts";
 import { AgentError } from "../protocol/errors.ts";
-import { type BrokenLine, readSession } from "./reading.ts";
+import { type BrokenLine, readMessage, readSession } from "./reading.ts";
 import type { OpenedStore, SessionStore } from "./storage.ts";
 import { type EntryHead, EntryTree, type Row } from "./tree.ts";
 
 /** An entry that is not written yet: its type and content; id, parent and time are added. */
 export type EntryDraft = { readonly type: string; readonly customType?: string } & Readonly<Record<string, unknown>>;
+
+/** The part of a `message` entry that models are told. */
+export interface SpokenMessage {
+	readonly type: "message";
+	readonly message: unknown;
+}
 
 /** Kinds that make a session worth a file. */
 const STARTS_FILE: ReadonlySet<string> = new Set(["message", "custom_message"]);
@@ -128,9 +134,16 @@ export class SessionLog {
 
 	/** The entries from the leaf back to the root or to `until`, parsed one by one as they are asked for. */
 	*fromLeaf(wanted?: ReadonlySet<string>, until?: string): Generator<Entry, undefined> {
-		const last = until === undefined ? 0 : (this.#tree.rowOf(until) ?? 0);
-		for (const row of this.#tree.fromLeaf(wanted, last)) {
+		for (const row of this.#rowsFromLeaf(wanted, until)) {
 			const entry = this.#read(row);
+			if (entry) yield entry;
+		}
+	}
+
+	/** `fromLeaf` for those who want of a `message` entry nothing but its message: long sessions open in half the time. */
+	*messagesFromLeaf(wanted: ReadonlySet<string>, until?: string): Generator<Entry | SpokenMessage, undefined> {
+		for (const row of this.#rowsFromLeaf(wanted, until)) {
+			const entry = this.#kept.get(row) ?? this.#readMessage(row) ?? this.#read(row);
 			if (entry) yield entry;
 		}
 	}
@@ -171,6 +184,16 @@ export class SessionLog {
 			if (!isBookkeeping(type)) parentId = id;
 			return entry;
 		});
+	}
+
+	#rowsFromLeaf(wanted?: ReadonlySet<string>, until?: string): Generator<Row> {
+		return this.#tree.fromLeaf(wanted, until === undefined ? 0 : (this.#tree.rowOf(until) ?? 0));
+	}
+
+	#readMessage(row: Row): SpokenMessage | undefined {
+		const { offset, length } = this.#tree.placeOf(row);
+		const message = readMessage(this.#store.read(offset, length));
+		return message === undefined ? undefined : { type: "message", message };
 	}
 
 	#read(row: Row): Entry | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type LineSource, readSession } from "./reading.ts";
+import { type LineSource, readMessage, readSession } from "./reading.ts";
 
 /** Lines in memory, given out as if the file could only be read in pieces. */
 function sourceOf(text: string): LineSource {
@@ -59,4 +59,31 @@ test("a head in upper case, with blanks or with an escaped id takes the slow way
 	const { tree, broken } = readSession(sourceOf(`${text}\n`));
 	expect(broken).toEqual([]);
 	expect([...tree.fromLeaf()].map((row) => tree.idOf(row))).toEqual(["0000000b", "0000000A", "00000001"]);
+});
+
+const time = "2026-01-01T00:00:00.000Z";
+const said = { role: "user", content: 'ends with "}} and é\u2028', timestamp: 1 };
+const base = { type: "message", id: "0000000a", parentId: "00000009", timestamp: time, message: said };
+
+test.each([
+	["an entry", base],
+	["the first entry", { ...base, parentId: null }],
+	["a message that is no object", { ...base, message: 7 }],
+])("readMessage gives the message of %s without what stands around it", (_name, entry) => {
+	expect(readMessage(Buffer.from(JSON.stringify(entry)))).toEqual(entry.message);
+});
+
+test.each([
+	["another field after the message", JSON.stringify({ ...base, extra: 1 })],
+	["a second message", JSON.stringify(base).replace(/}$/, ',"message":{"role":"assistant"}}')],
+	["another order of fields", JSON.stringify({ message: said, type: "message", id: base.id, parentId: null })],
+	["a longer id", JSON.stringify({ ...base, id: "0000000a0" })],
+	["a longer id of the parent", JSON.stringify({ ...base, parentId: "000000090" })],
+	["a time of another width", JSON.stringify({ ...base, timestamp: "2026-01-01" })],
+	["another kind", JSON.stringify({ ...base, type: "massage" })],
+	["blanks between the fields", JSON.stringify(base, undefined, 1).replaceAll("\n", "")],
+	["a broken end", JSON.stringify(base).slice(0, -2)],
+	["next to nothing", "{}"],
+])("readMessage leaves a line with %s to the parser of whole lines", (_name, line) => {
+	expect(readMessage(Buffer.from(line))).toBeUndefined();
 });

@@ -11,6 +11,10 @@ const MESSAGE = Buffer.from('{"type":"message","id":"');
 const PARENT = Buffer.from('","parentId":"');
 const NO_PARENT = Buffer.from('","parentId":null');
 const HEX_DIGITS = 8;
+/** What follows them, with a time of fixed width in between. */
+const TIME = Buffer.from(',"timestamp":"');
+const TIME_WIDTH = new Date(0).toISOString().length;
+const CONTENT = Buffer.from('","message":');
 /** Bytes that are looked at at once: small enough to stay in the processor's cache. */
 const CHUNK = 256 * 1024;
 
@@ -160,6 +164,23 @@ function addMessage(
 	if (parentId < 0) return false;
 	tree.addHex(id, parentId, kind, offset + start, end - start);
 	return true;
+}
+
+/**
+ * The message of a line of the usual form, without the parsing of what stands around it, which is half of a short line;
+ * undefined when the line has another form.
+ */
+export function readMessage(line: Buffer): unknown {
+	const parentAt = MESSAGE.length + HEX_DIGITS;
+	const timeAt = parentAt + (hasAt(line, parentAt, NO_PARENT) ? NO_PARENT.length : PARENT.length + HEX_DIGITS + 1);
+	const contentAt = timeAt + TIME.length + TIME_WIDTH;
+	if (!hasAt(line, 0, MESSAGE) || !hasAt(line, timeAt, TIME) || !hasAt(line, contentAt, CONTENT)) return undefined;
+	try {
+		// Were the message not the last field, this would be no JSON.
+		return JSON.parse(line.toString("utf8", contentAt + CONTENT.length, line.length - 1));
+	} catch {
+		return undefined;
+	}
 }
 
 function hasAt(bytes: Buffer, at: number, pattern: Buffer): boolean {

@@ -82,16 +82,18 @@ function renameCalls(reply: AssistantMessage, ids: ReadonlyMap<string, string>):
 	return { ...reply, content };
 }
 
-/** Most replies: plain text that ended well, by the model that the transcript is for. */
-function isPlain({ content, stopReason, errorMessage, diagnostics }: AssistantMessage): boolean {
+/** Most replies: plain text that ended well, and that no other model has signed. */
+function isPlain({ content, stopReason, errorMessage, diagnostics }: AssistantMessage, sameModel: boolean): boolean {
 	if (stopReason !== "stop" || errorMessage !== undefined || diagnostics !== undefined) return false;
-	return content.length > 0 && content.every((block) => block.type === "text" && /\S/.test(block.text));
+	const isText = (block: AssistantMessage["content"][number]) =>
+		block.type === "text" && /\S/.test(block.text) && (sameModel || block.textSignature === undefined);
+	return content.length > 0 && content.every(isText);
 }
 
 function repairReply(message: AssistantMessage, target: TranscriptTarget): AssistantMessage | undefined {
 	const broken = message.stopReason === "error" || message.stopReason === "aborted";
 	const sameModel = message.api === target.api && message.provider === target.provider && message.model === target.id;
-	if (sameModel && isPlain(message)) return message;
+	if (isPlain(message, sameModel)) return message;
 	const seen = new Set<string>();
 	const content: AssistantMessage["content"] = [];
 	for (const block of message.content) {

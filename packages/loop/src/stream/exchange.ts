@@ -36,7 +36,7 @@ export interface ExchangeObserver {
 	onExchange(exchange: Exchange): void;
 }
 
-/** A fetch that passes everything through unchanged and tells `observer` what it sees. */
+/** A fetch that passes every byte on, in its own chunks, and tells `observer` what it sees. */
 export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): FetchFunction {
 	const { redactor, debug } = observer;
 	return async (input, init) => {
@@ -76,19 +76,26 @@ function observeBody(
 		if (!isEventStream) debug?.({ type: "body", text: redactor.text(scanner.head) });
 	};
 	const reader = source.getReader();
+	const lineEnds = isEventStream ? new LineEnds() : undefined;
 	const body = new ReadableStream<Uint8Array>(
 		{
 			async pull(controller) {
 				try {
-					const { done, value } = await reader.read();
-					if (done) {
-						finish();
-						controller.close();
+					for (;;) {
+						const { done, value } = await reader.read();
+						if (done) {
+							finish();
+							if (lineEnds?.isHolding) controller.enqueue(Uint8Array.of(CR));
+							controller.close();
+							return;
+						}
+						if (scanner.push(value)) watch.noteProgress();
+						else watch.noteByte();
+						const bytes = lineEnds ? lineEnds.join(value) : value;
+						if (bytes.length === 0) continue;
+						controller.enqueue(bytes);
 						return;
 					}
-					if (scanner.push(value)) watch.noteProgress();
-					else watch.noteByte();
-					controller.enqueue(value);
 				} catch (error) {
 					exchange.networkError = error;
 					finish();
@@ -101,6 +108,20 @@ function observeBody(
 	);
 	const { status, statusText, headers } = response;
 	return new Response(body, { status, statusText, headers });
+}
+
+const CR = 0x0d;
+
+/** Keeps a CR LF together that two chunks share: some adapters take its halves for two line ends. */
+class LineEnds {
+	isHolding = false;
+
+	/** The chunk with what was held before it, without a CR at its end. */
+	join(chunk: Uint8Array): Uint8Array {
+		const joined = this.isHolding ? Buffer.concat([Uint8Array.of(CR), chunk]) : chunk;
+		this.isHolding = joined.at(-1) === CR;
+		return this.isHolding ? joined.subarray(0, -1) : joined;
+	}
 }
 
 function describeRequest(input: Parameters<FetchFunction>[0], init: Parameters<FetchFunction>[1]) {

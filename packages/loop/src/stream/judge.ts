@@ -66,6 +66,11 @@ function findFailure(message: AssistantMessage, evidence: ReplyEvidence): Findin
 		const shown = `The server broke off the reply with an error: ${readErrorMessage(inStream.text)}`;
 		return explain(inStream.text, inStream.status, shown, evidence);
 	}
+	const blocked = exchange?.body?.blockReason;
+	if (blocked !== undefined && !message.content.some(saysSomething)) {
+		const text = `The provider's filter does not answer this prompt (${blocked}); rephrase the request.`;
+		return { failure: { kind: "safety", permanent: true }, text };
+	}
 	return isBroken(message) ? findBreak(message, evidence) : findHiddenBreak(message, evidence);
 }
 

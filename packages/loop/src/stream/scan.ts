@@ -32,6 +32,12 @@ const refusals: Record<string, RegExp> = {
 	"openai-codex-responses": /"refusal"\s*:\s*"[^"]/,
 };
 
+/** Where a wire format says that it does not answer this prompt at all, with the reason. */
+const blocks: Record<string, RegExp> = {
+	"google-generative-ai": /"promptFeedback"\s*:\s*\{[^{}]*"blockReason"\s*:\s*"([^"]+)"/,
+	"google-vertex": /"promptFeedback"\s*:\s*\{[^{}]*"blockReason"\s*:\s*"([^"]+)"/,
+};
+
 /** Reads along with the body of one answer. */
 export interface BodyScanner {
 	/** Takes the next bytes and says whether they moved the answer on; comments and pings do not. */
@@ -46,6 +52,8 @@ export interface BodyScanner {
 	readonly isComplete: boolean;
 	/** The format marks the reply as a refusal. */
 	readonly isRefusal: boolean;
+	/** Why the prompt was not answered at all, in the server's word. */
+	readonly blockReason: string | undefined;
 }
 
 /** A scanner for an answer of this content type in the wire format `api`; `onLine` gets each line of an event stream. */
@@ -60,6 +68,8 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 	let data: string[] = [];
 	let error: StreamError | undefined;
 	const refusal = isOpaque ? undefined : refusals[api];
+	const block = isOpaque ? undefined : blocks[api];
+	let blockReason: string | undefined;
 	let isEnded = false;
 	let isRefusal = false;
 
@@ -72,6 +82,7 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		if (payload.length > longestEvent) return true;
 		if (ending?.test(payload)) isEnded = true;
 		if (refusal?.test(payload)) isRefusal = true;
+		blockReason ??= block?.exec(payload)?.[1];
 		if (!error && (name === "error" || /"error"|"response\.failed"/.test(payload))) {
 			error = readError(payload, name === "error");
 		}
@@ -120,6 +131,9 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		},
 		get isRefusal() {
 			return isRefusal;
+		},
+		get blockReason() {
+			return blockReason;
 		},
 	};
 }

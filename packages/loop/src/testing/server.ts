@@ -1,4 +1,4 @@
-import type { Api, AssistantMessage, AssistantMessageEvent, Model } from "@earendil-works/pi-ai";
+import type { Api, AssistantMessage, AssistantMessageEvent, FetchFunction, Model } from "@earendil-works/pi-ai";
 import { normalizeContext } from "@earendil-works/pi-ai/utils/transcript";
 import { streamByApi } from "../stream/apis.ts";
 import { type GuardOptions, guardStream } from "../stream/guard.ts";
@@ -19,6 +19,7 @@ export interface CallOptions extends Partial<GuardOptions> {
 	signal?: AbortSignal;
 	headers?: Record<string, string>;
 	prompt?: string;
+	fetch?: FetchFunction;
 	onEvent?: (event: AssistantMessageEvent) => void;
 }
 
@@ -29,7 +30,7 @@ export function modelAt(baseUrl: string, api = "openai-completions"): Model<Api>
 
 /** Asks the server at `baseUrl` once through pi-ai's adapter and the guard. */
 export async function callGuarded(baseUrl: string, options: CallOptions = {}): Promise<GuardedCall> {
-	const { api, signal, headers, prompt = "go", onEvent, ...guard } = options;
+	const { api, signal, headers, prompt = "go", fetch, onEvent, ...guard } = options;
 	const streamFn = guardStream({ streamFn: streamByApi, ...guard });
 	const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 	const context = normalizeContext({
@@ -37,7 +38,12 @@ export async function callGuarded(baseUrl: string, options: CallOptions = {}): P
 		messages: [{ role: "user", content: prompt, timestamp: 0 }],
 		tools: [{ name: "echo", description: "Says it again.", parameters }],
 	});
-	const request = { apiKey: canaryKey, ...(signal ? { signal } : {}), ...(headers ? { headers } : {}) };
+	const request = {
+		apiKey: canaryKey,
+		...(signal ? { signal } : {}),
+		...(headers ? { headers } : {}),
+		...(fetch ? { fetch } : {}),
+	};
 	const stream = await streamFn(modelAt(baseUrl, api), context, request);
 	const events: AssistantMessageEvent[] = [];
 	for await (const event of stream) {

@@ -63,7 +63,7 @@ it("says what to do when there is no model at all, and leaves no trace", async (
 	const before = await readdir(home.path, { recursive: true });
 	const result = await run(["-p", "hi"]);
 	expect(result).toMatchObject({ code: 1, stdout: "" });
-	expect(result.stderr).toMatch(/^Error: No models available\. Use \/login .* ANTHROPIC_API_KEY/);
+	expect(result.stderr).toMatch(/^Error: No models available\. Set an API key .* ANTHROPIC_API_KEY/);
 	expect(await readdir(home.path, { recursive: true })).toEqual(before);
 });
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { spawn as spawnTerminal } from "@lydell/node-pty";
 import { reply, runProcess, waitFor } from "@prime-agent/testkit";
@@ -133,4 +133,23 @@ it("says on a terminal, too, that the interactive mode is not there yet", async 
 	const { code, screen } = await runOnTerminal(harness, []);
 	expect(code).toBe(1);
 	expect(screen).toMatch(/^Error: The interactive mode is not there yet\..* -p /);
+});
+
+it.skipIf(process.platform !== "linux").each(["--version", "--help", "model list"])(
+	"%s fails when its output cannot be written, and says so",
+	async (words) => {
+		const result = await runShell(await setUpCli(), `"$NODE" "$MAIN" ${words} >/dev/full`);
+		expect(result.code).toBe(1);
+		expect(result.stderr).toMatch(/^Error: The output cannot be written: ENOSPC[^\n]*\n$/);
+	},
+);
+
+it("names --no-session where the lease of a session cannot be written", async () => {
+	const harness = await setUpCli();
+	await writeFile(join(harness.agentFolder, "session-leases"), "in the way");
+	const result = await harness.run(["-p", "--session-dir", join(harness.home.path, "s"), "hi"]);
+	expect(result.code).toBe(1);
+	expect(result.stderr).toMatch(/^Error: The lease of session .*Make the folder writable\. --no-session keeps nothing/);
+	harness.server.script(reply({ text: "fine" }));
+	expect(await harness.run(["-p", "--no-session", "hi"])).toMatchObject({ code: 0, stdout: "fine\n" });
 });

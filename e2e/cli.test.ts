@@ -204,7 +204,7 @@ it.each(["text", "json"])(
 		server.script(raw({ status: 401, body: { error } }), raw({ status: 401, body: { error } }));
 		const result = await run(["-p", "--mode", mode, "hi"]);
 		expect(result.code).toBe(1);
-		expect(result.stderr).toMatch(/(?:^|\n)Error: .*401[\s\S]*\n\nRun \/login to update credentials\.\n$/);
+		expect(result.stderr).toMatch(/(?:^|\n)Error: .*401[\s\S]*\n\nRun \/login to update credentials\. [^\n]*\n$/);
 		expect(result.stderr.match(/\/login/g)).toHaveLength(1);
 		expect(result.stdout + result.stderr).not.toContain("sk-canary");
 		for (const name of await readdir(join(agentFolder, "sessions"))) {
@@ -225,12 +225,13 @@ it("lists the models that have a key and where it comes from, without asking any
 			maxTokens: 16_384,
 			reasoning: false,
 			input: ["text"],
+			isDefault: true,
 			source: "fallback",
 			sourceLabel: "models.json",
 		},
 	]);
 	expect((await run(["model", "list"])).stdout).toMatch(
-		/^provider +model .*\nmock +mock +200K +16K +no +no +models\.json\n$/,
+		/^provider +model .*\nmock +mock +200K +16K +no +no +models\.json +default\n$/,
 	);
 	expect(server.requests).toHaveLength(0);
 });

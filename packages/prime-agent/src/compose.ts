@@ -80,7 +80,7 @@ export async function composeSession(options: ComposeOptions): Promise<SessionPo
 	const { session, agentDir } = options;
 	const newId = createUuid(Date.now());
 	// A saved session is read under its lease. A new one has no rivals, and what comes to nothing leaves no trace.
-	const held = session.kind === "open" ? takeLease(agentDir, sessionIdOf(session.file)) : undefined;
+	const held = session.kind === "open" ? takeLease(agentDir, sessionIdOf(session.file), MAKE_WRITABLE) : undefined;
 	try {
 		return await build(options, newId, held);
 	} catch (error) {
@@ -89,12 +89,15 @@ export async function composeSession(options: ComposeOptions): Promise<SessionPo
 	}
 }
 
-function takeLease(agentDir: string, id: string): Lease {
+const MAKE_WRITABLE = "Make the folder writable.";
+const OR_KEEP_NOTHING = "--no-session keeps nothing on disk and needs no lease.";
+
+function takeLease(agentDir: string, id: string, advice: string): Lease {
 	try {
 		return acquireLease(join(agentDir, "session-leases"), id);
 	} catch (error) {
 		if (error instanceof LeaseHeldError) throw new AgentError("already_active", error.message, { cause: error });
-		const message = `The lease of session ${id} cannot be written to ${agentDir}: ${errorText(error)}`;
+		const message = `The lease of session ${id} cannot be written to ${agentDir}: ${errorText(error)}. ${advice}`;
 		throw new AgentError("storage_failed", message, { cause: error });
 	}
 }
@@ -140,7 +143,8 @@ async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | u
 			release,
 			...(options.onFault ? { onFault: options.onFault } : {}),
 		});
-		if (options.session.kind === "new") lease = takeLease(options.agentDir, log.header.id);
+		if (options.session.kind === "new")
+			lease = takeLease(options.agentDir, log.header.id, `${MAKE_WRITABLE} ${OR_KEEP_NOTHING}`);
 		notify = (text) => session.emit({ type: "notice", level: "warning", text });
 		reportBroken(log, notify);
 		kernel.serve((type, payload, signal) => session.call(type, payload, "kernel", signal));

@@ -21,8 +21,10 @@ async function main(argv: readonly string[]): Promise<number> {
 
 	// Scripts ask this in loops; the command line need not be loaded to answer.
 	if (argv.length === 1 && argv[0] === "--version") {
-		process.stdout.write(`${manifest.version}\n`);
-		return 0;
+		const { write } = await import("./modes/output.ts");
+		const lost = await write(process.stdout, `${manifest.version}\n`);
+		if (lost !== undefined) process.stderr.write(`Error: ${lost}\n`);
+		return lost === undefined ? 0 : 1;
 	}
 
 	const [{ runCommandLine }, { isPiped }, { reportMistake }] = await Promise.all([

@@ -18,6 +18,7 @@ import { ModelError, type ModelName, NO_MODELS, selectModel } from "./models/sel
 import { createStream, loadStreams } from "./models/stream.ts";
 import { agentFolder, type Environment } from "./platform/paths.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** What every part of the program is given. */
 interface Place {
@@ -33,7 +34,7 @@ export function createProgram(env: Environment, version: string): Program {
 	return {
 		openSession: (request, note) =>
 			request.isDemo ? openDemo(request, place, note) : openSession(request, place, note),
-		listModels: () => listModels(place),
+		listModels: (settings) => listModels(place, settings),
 		inspectKernel: async (settings, cwd, signal) => {
 			const { inspectKernel } = await import("./kernel/status.ts");
 			return inspectKernel({ settings: settings.kernel, cwd, env, signal });
@@ -127,8 +128,9 @@ async function chooseFor(request: SessionRequest, registry: ModelRegistry, last:
 	}
 }
 
-async function listModels(place: Place): ReturnType<Program["listModels"]> {
+async function listModels(place: Place, settings: Settings): ReturnType<Program["listModels"]> {
 	const { keys, registry } = openModels(place);
+	const preset = await findPreset(registry, settings);
 	const rows: ModelRow[] = [];
 	for (const provider of registry.providers()) {
 		const status = await registry.status(provider);
@@ -136,10 +138,22 @@ async function listModels(place: Place): ReturnType<Program["listModels"]> {
 		for (const model of Object.values(await registry.models(provider))) {
 			const { id, name, contextWindow, maxTokens, reasoning, input } = model;
 			const from = { source: status.source, sourceLabel: status.label };
-			rows.push({ provider, id, name, contextWindow, maxTokens, reasoning, input, ...from });
+			const isDefault = provider === preset?.provider && id === preset.id;
+			rows.push({ provider, id, name, contextWindow, maxTokens, reasoning, input, isDefault, ...from });
 		}
 	}
 	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [NO_MODELS] : [])] };
+}
+
+/** The model of a run that names none; undefined where such a run would say what to do first. */
+async function findPreset(registry: ModelRegistry, settings: Settings): Promise<Model<Api> | undefined> {
+	const { defaultProvider: provider, defaultModel: id } = settings;
+	try {
+		return (await selectModel(registry, { settings: { provider, id } })).model;
+	} catch (error) {
+		if (error instanceof ModelError) return undefined;
+		throw error;
+	}
 }
 
 function openModels({ env, diary }: Place): { keys: Credentials; registry: ModelRegistry } {

@@ -47,8 +47,9 @@ export type Intent =
  * @throws {UsageError} with what to do instead.
  */
 export function readIntent(argv: readonly string[]): Intent {
-	const { first, isHeadless } = findWords(argv);
-	if (first !== undefined && !isHeadless && !isPrompt(first)) return readCommand(first, argv);
+	const { words, isHeadless } = findWords(argv);
+	const [first] = words;
+	if (first !== undefined && !isHeadless && !isPrompt(first)) return readCommand(first, words, argv);
 
 	const args = parseArguments(argv, RUN.options);
 	if (args.options.has("help")) return { kind: "help", command: RUN };
@@ -61,9 +62,9 @@ function isPrompt(word: string): boolean {
 	return /\s/.test(word) || word.startsWith("@") || word.startsWith("/");
 }
 
-function readCommand(first: string, argv: readonly string[]): Intent {
+function readCommand(first: string, typed: readonly string[], argv: readonly string[]): Intent {
 	const candidates = COMMANDS.filter((command) => command.words[0] === first);
-	if (candidates.length === 0) throw unknownCommand(first);
+	if (candidates.length === 0) throw unknownCommand(first, typed.slice(1));
 	for (const command of candidates) {
 		const args = parseArguments(argv, command.options);
 		const words = args.words.map(({ text }) => text);
@@ -101,17 +102,19 @@ function findCommand(words: readonly string[]): Command {
 	if (words.length === 0) return RUN;
 	const found = COMMANDS.find((command) => words.every((word, index) => command.words[index] === word));
 	if (found) return found;
-	throw unknownCommand(words.join(" "));
+	throw unknownCommand(words[0]!, words.slice(1));
 }
 
-function unknownCommand(word: string): UsageError {
+function unknownCommand(word: string, rest: readonly string[]): UsageError {
 	if (PLANNED_COMMANDS.includes(word)) {
 		return new UsageError(`The command "${word}" is not there yet. Run "prime-agent --help" for those that are.`);
 	}
 	const names = [...new Set([...COMMANDS.map((command) => command.words[0]!), ...PLANNED_COMMANDS])];
-	const hint = suggest(word, names);
+	const typed = [word, ...rest].join(" ");
+	// What comes after the word is kept, so that the line can be taken over as it is.
+	const hint = suggest(word, names).replaceAll(/"([^"]+)"/g, (_all, name: string) => `"${[name, ...rest].join(" ")}"`);
 	return new UsageError(
-		`Unknown command "${word}". ${hint}Run "prime-agent help" for all commands; to send it as a prompt: prime-agent -p "${word}".`,
+		`Unknown command "${typed}". ${hint}Run "prime-agent help" for all commands; to send it as a prompt: prime-agent -p "${typed}".`,
 	);
 }
 

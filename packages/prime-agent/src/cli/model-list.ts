@@ -1,16 +1,19 @@
+import { agentFolder } from "../platform/paths.ts";
+import { readSettings } from "../settings/settings.ts";
 import { type Host, print, say } from "./host.ts";
 import type { ModelRow } from "./program.ts";
 
 /** Prints the models that have a key; resolves with the exit code. */
 export async function runModelList(isJson: boolean, host: Host): Promise<number> {
 	const program = await host.loadProgram();
-	const { rows, notes } = await program.listModels();
-	for (const note of notes) say(host, note);
+	const { settings, warnings } = readSettings(agentFolder(host.env), host.cwd, host.env);
+	const { rows, notes } = await program.listModels(settings);
+	for (const note of [...warnings.map((warning) => `Warning: ${warning}`), ...notes]) say(host, note);
 	await print(host, isJson ? `${JSON.stringify(rows, null, "\t")}\n` : renderTable(rows));
 	return 0;
 }
 
-const HEADINGS = ["provider", "model", "context", "max out", "thinking", "images", "key from"];
+const HEADINGS = ["provider", "model", "context", "max out", "thinking", "images", "key from", ""];
 
 function renderTable(rows: readonly ModelRow[]): string {
 	if (rows.length === 0) return "";
@@ -36,6 +39,7 @@ function cells(row: ModelRow): string[] {
 		row.reasoning ? "yes" : "no",
 		row.input.includes("image") ? "yes" : "no",
 		row.sourceLabel,
+		row.isDefault ? "default" : "",
 	];
 }
 

@@ -52,22 +52,22 @@ export function parseArguments(argv: readonly string[], groups: readonly OptionG
 }
 
 /**
- * The first word of a command line, whatever the command, and whether it runs a prompt without a person at the screen.
+ * The words of a command line, whatever the command, and whether it runs a prompt without a person at the screen.
  * @throws {UsageError} on an option that no command knows, and on a value that it cannot have.
  */
-export function findWords(argv: readonly string[]): { first: string | undefined; isHeadless: boolean } {
+export function findWords(argv: readonly string[]): { words: string[]; isHeadless: boolean } {
 	const tokens = tokenize(argv, ALL_OPTIONS);
-	let first: string | undefined;
+	const words: string[] = [];
 	let isHeadless = false;
 	for (const token of tokens) {
 		if (token.kind === "option-terminator") break;
-		if (token.kind === "positional") first ??= token.value;
+		if (token.kind === "positional") words.push(token.value);
 		else {
 			checkValue(findOption(token, ALL_OPTIONS), token, ALL_OPTIONS);
 			if (token.name === "print") isHeadless = true;
 		}
 	}
-	return { first, isHeadless };
+	return { words, isHeadless };
 }
 
 /** The last value of an option, or undefined where it was not given. */

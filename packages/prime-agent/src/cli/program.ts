@@ -31,6 +31,8 @@ export interface ModelRow {
 	readonly maxTokens: number;
 	readonly reasoning: boolean;
 	readonly input: readonly string[];
+	/** A run takes it that names no model and goes on with no session. */
+	readonly isDefault: boolean;
 	/** Kind of the key's source, for example `environment`. */
 	readonly source: string;
 	/** Where exactly: a variable or a file. Never the key. */
@@ -101,8 +103,8 @@ export interface Program {
 	 * message for people when there is no model, no key, or an unknown tool.
 	 */
 	openSession(request: SessionRequest, note: (line: string) => void): Promise<SessionPort>;
-	/** Every model that has a key. */
-	listModels(): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
+	/** Every model that has a key; `settings` say which of them is the default. */
+	listModels(settings: Settings): Promise<{ readonly rows: readonly ModelRow[]; readonly notes: readonly string[] }>;
 	/** Starts a kernel as a session would, and asks each interpreter what it has. */
 	inspectKernel(settings: Settings, cwd: string, signal: AbortSignal): Promise<KernelReport>;
 	/** Makes the environment for the kernel. Rejects with a message for people; nothing is changed then. */

@@ -17,11 +17,17 @@ export function editDistance(from: string, to: string): number {
 	return previous[to.length]!;
 }
 
+/** Most words that a question names: of more, none can be meant. */
+const MOST_WORDS = 3;
+
 /** A question that names the words that are nearest, if any is near enough to be meant; ends in a blank. */
-export function suggest(wanted: string, words: readonly string[]): string {
+export function suggest(wanted: string, known: readonly string[]): string {
+	const words = [...new Set(known)];
 	const limit = Math.max(1, Math.floor(wanted.length / 3));
 	const distances = words.map((word) => editDistance(wanted, word));
 	const least = Math.min(...distances);
 	const near = words.filter((_, index) => distances[index] === least && least <= limit);
-	return near.length === 0 ? "" : `Did you mean ${near.map((word) => `"${word}"`).join(" or ")}? `;
+	return near.length === 0 || near.length > MOST_WORDS
+		? ""
+		: `Did you mean ${near.map((word) => `"${word}"`).join(" or ")}? `;
 }

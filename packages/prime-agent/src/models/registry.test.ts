@@ -188,8 +188,12 @@ it("accepts the provider's name in front of the id beside --provider", async () 
 it.each([
 	[{ id: "nope/none" }, 'Model "nope/none" not found. Use "prime-agent model list" to see available models.'],
 	[{ provider: "openai", id: "none" }, 'Model "openai/none" not found.'],
+	[{ provider: "openai", id: "gtp-5" }, 'Model "openai/gtp-5" not found. Did you mean "gpt-5"? Use'],
+	[{ id: "opnai/gpt-5" }, 'Model "opnai/gpt-5" not found. Did you mean "openai/gpt-5"? Use'],
+	[{ provider: "opnai", id: "gpt-5" }, 'Model "opnai/gpt-5" not found. Did you mean "openai"? Use'],
+	[{ provider: "antropic" }, 'Unknown provider "antropic". Did you mean "anthropic"? Known: anthropic,'],
 	[{ provider: "nope" }, 'Unknown provider "nope". Known: anthropic,'],
-	[{ provider: "openai" }, "No API key found for openai. Set OPENAI_API_KEY, store a key in auth.json, or use /login."],
+	[{ provider: "openai" }, "No API key found for openai. Set OPENAI_API_KEY, or store a key in auth.json."],
 	[{ provider: "github-copilot" }, 'The provider "github-copilot" has no default model. Name one with --model.'],
 ])("refuses the model %j with what to do", async (named, message) => {
 	const registry = await open();

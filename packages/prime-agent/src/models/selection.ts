@@ -1,4 +1,5 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
+import { suggest } from "../lib/edit-distance.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 /** A model by name. */
@@ -80,15 +81,29 @@ async function findWanted(registry: ModelRegistry, wish: PartialName): Promise<M
 		if (named) return named;
 	}
 	const found = await findAnywhere(registry, name);
-	if (!found) throw notFound(name);
+	if (!found) throw notFound(name, await findNear(registry, name));
 	return found;
+}
+
+/** Asks for the nearest name of a model that has a key, or else of any. */
+async function findNear(registry: ModelRegistry, name: string): Promise<string> {
+	const usable: string[] = [];
+	const all: string[] = [];
+	for (const provider of registry.providers()) {
+		const names = Object.keys(await registry.models(provider)).flatMap((id) => [id, `${provider}/${id}`]);
+		all.push(...names);
+		if (await registry.status(provider)) usable.push(...names);
+	}
+	return suggest(name, usable) || suggest(name, all);
 }
 
 async function findIn(registry: ModelRegistry, name: string, id: string | undefined): Promise<Model<Api>> {
 	const provider = registry.canonical(name);
 	if (provider === undefined) {
-		if (id !== undefined) throw notFound(`${name}/${id}`);
-		throw new ModelError("not_found", `Unknown provider "${name}". Known: ${registry.providers().join(", ")}.`);
+		const known = registry.providers();
+		if (id !== undefined) throw notFound(`${name}/${id}`, suggest(name, known));
+		const hint = suggest(name, known);
+		throw new ModelError("not_found", `Unknown provider "${name}". ${hint}Known: ${known.join(", ")}.`);
 	}
 	if (id === undefined) {
 		const model = await registry.defaultModel(provider);
@@ -99,7 +114,7 @@ async function findIn(registry: ModelRegistry, name: string, id: string | undefi
 	const model =
 		(await registry.find(provider, id)) ??
 		(id.startsWith(prefix) ? await registry.find(provider, id.slice(prefix.length)) : undefined);
-	if (!model) throw notFound(`${name}/${id}`);
+	if (!model) throw notFound(`${name}/${id}`, suggest(id, Object.keys(await registry.models(provider))));
 	return model;
 }
 
@@ -132,19 +147,19 @@ async function findDefault(registry: ModelRegistry): Promise<Model<Api>> {
 
 /** What to do when no provider has a key. */
 export const NO_MODELS =
-	"No models available. Use /login to log into a provider via OAuth or API key, set an API key in the environment " +
-	"(for example ANTHROPIC_API_KEY or OPENAI_API_KEY), or describe a server in models.json.";
+	"No models available. Set an API key in the environment (for example ANTHROPIC_API_KEY or OPENAI_API_KEY), " +
+	"store one in auth.json, or describe a server in models.json. /login comes with the interactive mode.";
 
-function notFound(name: string): ModelError {
+function notFound(name: string, hint: string): ModelError {
 	return new ModelError(
 		"not_found",
-		`Model "${name}" not found. Use "prime-agent model list" to see available models.`,
+		`Model "${name}" not found. ${hint}Use "prime-agent model list" to see available models.`,
 	);
 }
 
 /** The error of a provider without a key; names what to set. */
 export function noKey(registry: ModelRegistry, provider: string): ModelError {
 	const [variable] = registry.variables(provider);
-	const ways = variable ? `Set ${variable}, store a key in auth.json, or use /login.` : "Use /login.";
+	const ways = variable ? `Set ${variable}, or store a key in auth.json.` : "Store a key in auth.json.";
 	return new ModelError("no_key", `No API key found for ${provider}. ${ways}`);
 }

@@ -76,7 +76,7 @@ it("says once how to renew refused credentials, and never shows the key", async 
 	const key = "sk-canary-1234567890";
 	server.script(raw({ status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }));
 	const message = await ask(server, { apiKey: key });
-	expect(message.errorMessage).toMatch(/401[\s\S]*\n\nRun \/login to update credentials\.$/);
+	expect(message.errorMessage).toMatch(/401[\s\S]*\n\nRun \/login to update credentials\. /);
 	expect(message.errorMessage?.match(/\/login/g)).toHaveLength(1);
 	expect(JSON.stringify(message)).not.toContain(key);
 });

@@ -30,4 +30,6 @@ export interface Key {
 }
 
 /** What to do when a provider takes none of its credentials; a text that names `/login` already says it. */
-export const RENEW_CREDENTIALS = "Run /login to update credentials.";
+export const RENEW_CREDENTIALS =
+	"Run /login to update credentials. It comes with the interactive mode; " +
+	"until then put a working key into the environment, auth.json or models.json.";

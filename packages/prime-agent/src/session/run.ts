@@ -137,9 +137,9 @@ export class Runner {
 		run.outcome = outcomeOf(turn, signal);
 		this.#end(run.steered.splice(0), run.outcome);
 		const next = await this.#next(turn, before, signal);
-		// Stopped between two turns: the model had not finished.
-		if (signal.aborted && run.outcome === COMPLETED && turn.toolResults.length > 0)
-			run.outcome = { stage: "cancelled" };
+		// Stopped between two turns: the model had not finished, or would have been asked again.
+		const isFinished = run.outcome === COMPLETED && turn.toolResults.length === 0;
+		if (signal.aborted && !isFinished) run.outcome = { stage: "cancelled" };
 		return next;
 	}
 

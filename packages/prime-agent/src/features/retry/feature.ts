@@ -20,6 +20,12 @@ export const retry = defineFeature({
 	},
 });
 
+/** One more attempt: after how long, and how many attempts there can be at most if it fails in the same way. */
+interface Plan {
+	readonly delayMs: number;
+	readonly maxAttempts: number;
+}
+
 /** The failures in a row of one run. */
 class Retries {
 	readonly #host: FeatureHost;
@@ -40,9 +46,9 @@ class Retries {
 		}
 		if (signal.aborted || message.stopReason === "aborted") return this.#stop(CANCELLED);
 		this.#last = message;
-		const delayMs = await this.#planRetry(message);
-		if (delayMs === undefined) return this.#stop(message.errorMessage);
-		return this.#wait(delayMs, signal);
+		const plan = await this.#planRetry(message);
+		if (plan === undefined) return this.#stop(message.errorMessage);
+		return this.#wait(plan, signal);
 	}
 
 	/** The run is over, whoever ended it. */
@@ -66,8 +72,8 @@ class Retries {
 		return PASS;
 	}
 
-	/** Milliseconds until the next attempt, or undefined when there is none. */
-	async #planRetry(message: AssistantMessage): Promise<number | undefined> {
+	/** The next attempt, or undefined when there is none. */
+	async #planRetry(message: AssistantMessage): Promise<Plan | undefined> {
 		const failure = classifyFailure(message);
 		if (!failure) return undefined;
 		if (isRefusedCredential(failure)) {
@@ -75,10 +81,12 @@ class Retries {
 			await this.#refused.note(message.provider);
 			// A key may have been renewed meanwhile: the next request looks for it anew, but only one.
 			if (isRepeated) return undefined;
-			return this.#delay({ ...failure, permanent: false });
+			const delayMs = this.#delay({ ...failure, permanent: false });
+			return delayMs === undefined ? undefined : { delayMs, maxAttempts: this.#attempt + 1 };
 		}
 		if (isFinal(message) || this.#isOverflow(message)) return undefined;
-		return this.#delay(failure);
+		const delayMs = this.#delay(failure);
+		return delayMs === undefined ? undefined : { delayMs, maxAttempts: this.#policy.maxRetries };
 	}
 
 	get #policy(): RetryPolicy {
@@ -109,11 +117,11 @@ class Retries {
 		return isContextOverflow(message, window, patterns.usable);
 	}
 
-	async #wait(delayMs: number, signal: AbortSignal): Promise<Verdict> {
+	async #wait({ delayMs, maxAttempts }: Plan, signal: AbortSignal): Promise<Verdict> {
 		this.#attempt++;
 		this.#host.emit("auto_retry_start", {
 			attempt: this.#attempt,
-			maxAttempts: this.#policy.maxRetries,
+			maxAttempts,
 			delayMs,
 			errorMessage: this.#last?.errorMessage ?? "",
 		});

@@ -171,7 +171,7 @@ test("aborting during the wait ends the run at once and nothing is sent any more
 	const said = bench.say("go");
 	await waiting;
 	await bench.session.call(abortRun.name, {}, "client");
-	await said;
+	expect(await said).toMatchObject({ stage: "cancelled" });
 	expect(told("auto_retry_end")).toEqual([{ success: false, attempt: 1, finalError: "Retry cancelled" }]);
 	expect(bench.model.calls).toHaveLength(1);
 });
@@ -253,7 +253,7 @@ describe("refused credentials", () => {
 		expect(marked).toEqual(["a"]);
 		expect(told("auth_stale")).toEqual([{ provider: "scripted", sourceTokens: [token("a")] }]);
 		expect(told("auto_retry_end")).toMatchObject([{ success: false, attempt: 1 }]);
-		expect(notices()).toEqual(["Run /login to update credentials."]);
+		expect(notices()).toEqual([expect.stringMatching(/^Run \/login to update credentials\. /)]);
 	});
 
 	test("that work the second time stay in use", async () => {
@@ -291,7 +291,7 @@ describe("refused credentials", () => {
 		const { bench, notices } = open([refused, fail("500 boom"), fail("500 boom"), fail("500 boom")], { ports });
 		expect(await bench.say("go")).toMatchObject({ stage: "failed", error: "500 boom" });
 		expect(marked).toEqual(["a"]);
-		expect(notices()).toEqual(["Run /login to update credentials."]);
+		expect(notices()).toEqual([expect.stringMatching(/^Run \/login to update credentials\. /)]);
 	});
 
 	test("that nobody gave are not marked", async () => {

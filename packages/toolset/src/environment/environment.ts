@@ -5,6 +5,8 @@ export interface FileStatus {
 	size: number;
 	/** Milliseconds since the epoch. */
 	modifiedAt: number;
+	/** Equal for two names of one file, as on disks that do not tell upper from lower case. */
+	identity?: string;
 }
 
 /** One entry of a folder; `link` is a symbolic link, which is not followed. */
@@ -101,9 +103,11 @@ export interface ExecutionEnvironment {
 	readFile(path: string, signal?: AbortSignal): Promise<Uint8Array>;
 	/**
 	 * Replaces the whole content in one step, creating parent folders; a reader sees the old or the new content. The
-	 * mode of an existing file stays.
+	 * mode of an existing file stays; with `like` the file gets the mode of that one.
 	 */
-	writeFile(path: string, content: Uint8Array): Promise<void>;
+	writeFile(path: string, content: Uint8Array, like?: string): Promise<void>;
+	/** Gives a file another name on the same disk, replacing what has it. */
+	renameFile(from: string, to: string): Promise<void>;
 	deleteFile(path: string): Promise<void>;
 	/** Entries down to `depth` levels, sorted by path. */
 	listDirectory(path: string, depth: number, signal?: AbortSignal): Promise<DirectoryEntry[]>;

@@ -21,8 +21,20 @@ test("writing through a link changes the file behind it and keeps the link", asy
 test("writing through a link that leads nowhere makes the file that it names", async () => {
 	await using folder = await makeFolder();
 	await symlink("later/real.txt", join(folder.path, "link.txt"));
-	await makeEnvironment(folder).writeFile("link.txt", bytes("new"));
-	expect(await readFile(join(folder.path, "link.txt"), "utf8")).toBe("new");
+	await symlink("link.txt", join(folder.path, "outer"));
+	const environment = makeEnvironment(folder);
+	expect(await environment.resolvePath("outer")).toBe(join(folder.path, "later/real.txt"));
+	await environment.writeFile("outer", bytes("new"));
+	expect(await readFile(join(folder.path, "later/real.txt"), "utf8")).toBe("new");
+	expect(await readlink(join(folder.path, "link.txt"))).toBe("later/real.txt");
+});
+
+test("a path below a link that leads nowhere is resolved to where the link leads", async () => {
+	await using folder = await makeFolder();
+	await symlink("../elsewhere", join(folder.path, "link"));
+	expect(await makeEnvironment(folder).resolvePath("link/x")).toBe(join(folder.path, "../elsewhere/x"));
+	for (const [name, target] of ["ab", "ba"]) await symlink(`${target}/x`, join(folder.path, name!));
+	await expect(makeEnvironment(folder).resolvePath("a")).rejects.toThrow(join(folder.path, "a"));
 });
 
 test("deleting removes a link and not the file behind it, and refuses folders", async () => {

@@ -1,13 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
+import {
+	chown,
+	type FileHandle,
+	mkdir,
+	open,
+	readdir,
+	readFile,
+	readlink,
+	realpath,
+	rename,
+	rm,
+	stat,
+	unlink,
+	writeFile,
+} from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type DirectoryEntry, EnvironmentError, type EnvironmentErrorCode, type FileStatus } from "./environment.ts";
 
 const codes: Record<string, [EnvironmentErrorCode, string]> = {
 	ENOENT: ["not_found", "not found"],
 	EISDIR: ["is_directory", "is a directory"],
 	ENOTDIR: ["not_directory", "a part of the path is not a directory"],
+	// A folder that should be made where a file is.
+	EEXIST: ["not_directory", "a part of the path is not a directory"],
+	ELOOP: ["failed", "its links lead in a circle"],
 	EACCES: ["no_permission", "permission denied"],
 	EPERM: ["no_permission", "permission denied"],
 	EROFS: ["no_permission", "the file system is read-only"],
@@ -28,9 +45,27 @@ function isMissing(error: unknown): boolean {
 	return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** The real path behind an absolute path; parts that do not exist are kept as they are below the part that does. */
+/** As many links as the kernel follows in one path. */
+const mostLinks = 40;
+
+/** Where the link at `path` leads; `undefined` where no link is. */
+async function readTarget(path: string): Promise<string | undefined> {
+	try {
+		return resolve(await realpath(dirname(path)), await readlink(path));
+	} catch (error) {
+		const code = (error as NodeJS.ErrnoException).code;
+		if (code === "EINVAL" || isMissing(error)) return undefined;
+		throw error;
+	}
+}
+
+/**
+ * The real path behind an absolute path; parts that do not exist are kept as they are below the part that does. A link
+ * that leads nowhere is followed too, because a write would go where it leads.
+ */
 export async function resolveReal(path: string): Promise<string> {
 	let existing = path;
+	let links = 0;
 	const missing: string[] = [];
 	for (;;) {
 		try {
@@ -38,8 +73,10 @@ export async function resolveReal(path: string): Promise<string> {
 		} catch (error) {
 			const parent = dirname(existing);
 			if (!isMissing(error) || parent === existing) throw fileError(error, path);
-			missing.unshift(basename(existing));
-			existing = parent;
+			const target = await readTarget(existing);
+			if (target !== undefined && ++links > mostLinks) throw fileError(error, path);
+			if (target === undefined) missing.unshift(basename(existing));
+			existing = target ?? parent;
 		}
 	}
 }
@@ -53,7 +90,8 @@ function kindOf(entry: Pick<Stats, "isFile" | "isDirectory">): FileStatus["kind"
 export async function readStatus(path: string): Promise<FileStatus | undefined> {
 	try {
 		const found = await stat(path);
-		return { kind: kindOf(found), size: found.size, modifiedAt: found.mtimeMs };
+		const identity = `${found.dev}:${found.ino}`;
+		return { kind: kindOf(found), size: found.size, modifiedAt: found.mtimeMs, identity };
 	} catch (error) {
 		if (isMissing(error)) return undefined;
 		throw fileError(error, path);
@@ -83,16 +121,16 @@ async function statOrUndefined(path: string): Promise<Stats | undefined> {
 }
 
 /** Writes beside the target and renames, so that a crash leaves the old or the new content, never a part. */
-async function replaceFile(path: string, content: Uint8Array, old: Stats | undefined): Promise<void> {
+async function replaceFile(path: string, content: Uint8Array, old: Stats | undefined, mode: number | undefined) {
 	const temporary = join(dirname(path), `.${basename(path).slice(0, 64)}.${randomBytes(6).toString("hex")}.tmp`);
 	const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o666);
 	try {
 		try {
 			await handle.writeFile(content);
-			if (old) {
-				if (old.uid !== process.getuid?.() || old.gid !== process.getgid?.()) await chown(temporary, old.uid, old.gid);
-				await handle.chmod(old.mode & 0o7777);
+			if (old && (old.uid !== process.getuid?.() || old.gid !== process.getgid?.())) {
+				await chown(temporary, old.uid, old.gid);
 			}
+			if (mode !== undefined) await handle.chmod(mode & 0o7777);
 			await handle.sync();
 		} finally {
 			await handle.close();
@@ -104,8 +142,37 @@ async function replaceFile(path: string, content: Uint8Array, old: Stats | undef
 	}
 }
 
-/** Replaces a file's content, following links, keeping its mode, creating parent folders. */
-export async function writeWhole(path: string, content: Uint8Array): Promise<void> {
+async function writeFrom(handle: FileHandle, content: Uint8Array, start: number, end: number): Promise<void> {
+	for (let at = start; at < end; ) at += (await handle.write(content, at, end - at, at)).bytesWritten;
+}
+
+/** Writes into the file itself; the part that needs new room comes first, so that a full disk leaves the old content. */
+export async function overwriteFile(path: string, content: Uint8Array): Promise<void> {
+	const handle = await open(path, constants.O_WRONLY);
+	try {
+		const { size } = await handle.stat();
+		try {
+			await writeFrom(handle, content, size, content.length);
+		} catch (error) {
+			await handle.truncate(size);
+			throw error;
+		}
+		await writeFrom(handle, content, 0, Math.min(size, content.length));
+		await handle.truncate(content.length);
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+// A folder that takes no new files, an owner that cannot be kept, a file that is mounted by itself.
+const inPlaceCodes = new Set(["EACCES", "EPERM", "EBUSY"]);
+
+/**
+ * Replaces a file's content, following links, creating parent folders. An existing file keeps its mode; with `like` the
+ * file gets the mode of that one.
+ */
+export async function writeWhole(path: string, content: Uint8Array, like?: string): Promise<void> {
 	try {
 		const target = await resolveReal(path);
 		await mkdir(dirname(target), { recursive: true });
@@ -114,16 +181,24 @@ export async function writeWhole(path: string, content: Uint8Array): Promise<voi
 		if (old?.isCharacterDevice()) return await writeFile(target, content);
 		// A pipe or a socket could take the content for ever.
 		if (old && !old.isFile()) throw new EnvironmentError("failed", `${path}: is not a regular file`);
+		const model = like === undefined ? old : await stat(like);
 		try {
-			await replaceFile(target, content, old);
+			await replaceFile(target, content, old, model?.mode);
 		} catch (error) {
-			// In a folder that takes no new files, or where the owner cannot be kept, an existing file is written in place.
-			const code = (error as NodeJS.ErrnoException).code;
-			if (!old || (code !== "EACCES" && code !== "EPERM")) throw error;
-			await writeFile(target, content);
+			if (!old || !inPlaceCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+			await overwriteFile(target, content);
 		}
 	} catch (error) {
 		throw fileError(error, path);
+	}
+}
+
+/** Gives a file or a link another name. */
+export async function renameOne(from: string, to: string): Promise<void> {
+	try {
+		await rename(from, to);
+	} catch (error) {
+		throw fileError(error, from);
 	}
 }
 

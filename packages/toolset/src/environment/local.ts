@@ -11,7 +11,7 @@ import type {
 	GrepRequest,
 	GrepResult,
 } from "./environment.ts";
-import { deleteOne, listEntries, readStatus, readWhole, resolveReal, writeWhole } from "./files.ts";
+import { deleteOne, listEntries, readStatus, readWhole, renameOne, resolveReal, writeWhole } from "./files.ts";
 import { ProcessGroups } from "./groups.ts";
 import { findRipgrep } from "./ripgrep.ts";
 import { findFiles, searchContents } from "./search.ts";
@@ -73,8 +73,12 @@ export class LocalEnvironment implements ExecutionEnvironment {
 		return readWhole(this.#absolute(path), signal);
 	}
 
-	writeFile(path: string, content: Uint8Array): Promise<void> {
-		return writeWhole(this.#absolute(path), content);
+	writeFile(path: string, content: Uint8Array, like?: string): Promise<void> {
+		return writeWhole(this.#absolute(path), content, like === undefined ? undefined : this.#absolute(like));
+	}
+
+	renameFile(from: string, to: string): Promise<void> {
+		return renameOne(this.#absolute(from), this.#absolute(to));
 	}
 
 	deleteFile(path: string): Promise<void> {

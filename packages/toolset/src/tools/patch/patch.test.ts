@@ -258,21 +258,6 @@ test("moving a file to its own place updates it", async () => {
 	expect(await readFile(join(at.folder.path, "a.txt"), "utf8")).toBe("two\n");
 });
 
-test("a failed write says which files were already changed", async () => {
-	await using at = await makeTools({ "a.txt": "one\n", "file/x": "" });
-	const patch = patchOf(
-		"*** Update File: a.txt",
-		"@@",
-		"-one",
-		"+two",
-		"*** Add File: a.txt.d/../file/x/below.txt",
-		"+x",
-	);
-	const answer = await at.call("apply_patch", { patch });
-	expect(answer.isError).toBe(true);
-	expect(answer.text).toMatch(/could not be written: .*file\/x\/below.txt.* Already changed: .*a\.txt\./);
-});
-
 test("a call names every real path, also moves, and the argument may be called input", async () => {
 	await using at = await makeTools({ "dir/a.txt": "one\n" });
 	await symlink("dir", join(at.folder.path, "link"));

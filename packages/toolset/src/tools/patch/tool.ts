@@ -1,15 +1,14 @@
+import { basename, dirname, join } from "node:path";
 import type { ExecutionEnvironment } from "../../environment/environment.ts";
 import { type PathLocks, showPath } from "../paths.ts";
-import { encodeRaw, type RawText, toBytes, toRaw } from "../raw-text.ts";
+import { encodeRaw, type RawText, toRaw } from "../raw-text.ts";
 import { type CodingTool, defineTool, ToolFailure } from "../tool.ts";
 import { applyChunks } from "./apply.ts";
 import { listPatchPaths, type PatchOperation, parsePatch } from "./parse.ts";
-
-/** One change of the disk that a patch comes to. */
-type Step = { kind: "write"; path: string; raw: RawText } | { kind: "delete"; path: string };
+import { type PatchStep, writeSteps } from "./write.ts";
 
 interface Plan {
-	steps: Step[];
+	steps: PatchStep[];
 	report: string[];
 }
 
@@ -17,83 +16,81 @@ interface Plan {
 class PlannedFiles {
 	readonly #environment: ExecutionEnvironment;
 	readonly #signal: AbortSignal;
-	/** By real path; `undefined` stands for a deleted file. */
+	/** By file; `undefined` stands for a deleted one. */
 	readonly #planned = new Map<string, RawText | undefined>();
+	/** By real path: the file whose mode a moved one takes along. */
+	readonly #models = new Map<string, string>();
 
 	constructor(environment: ExecutionEnvironment, signal: AbortSignal) {
 		this.#environment = environment;
 		this.#signal = signal;
 	}
 
-	async has(path: string): Promise<boolean> {
+	/** What stands for the file behind a path, also under another spelling of its name. */
+	async #identify(path: string): Promise<string> {
 		const real = await this.#environment.resolvePath(path);
-		if (this.#planned.has(real)) return this.#planned.get(real) !== undefined;
-		const status = await this.#environment.stat(real);
+		return (await this.#environment.stat(real))?.identity ?? real;
+	}
+
+	async has(path: string): Promise<boolean> {
+		const file = await this.#identify(path);
+		if (this.#planned.has(file)) return this.#planned.get(file) !== undefined;
+		const status = await this.#environment.stat(path);
 		if (status?.kind === "directory") throw new ToolFailure(`${path} is a directory. Nothing was changed.`);
 		return status !== undefined;
 	}
 
 	async read(path: string): Promise<RawText> {
 		if (!(await this.has(path))) throw new ToolFailure(`${path}: not found. Nothing was changed.`);
-		const real = await this.#environment.resolvePath(path);
-		return this.#planned.get(real) ?? toRaw(await this.#environment.readFile(real, this.#signal));
+		const planned = this.#planned.get(await this.#identify(path));
+		return planned ?? toRaw(await this.#environment.readFile(path, this.#signal));
 	}
 
-	/** Whether two paths lead to one file. */
+	/** Whether two paths are one. */
 	async isSame(a: string, b: string): Promise<boolean> {
 		return (await this.#environment.resolvePath(a)) === (await this.#environment.resolvePath(b));
 	}
 
-	async set(path: string, raw: RawText | undefined): Promise<string> {
+	async write(path: string, raw: RawText, like?: string): Promise<PatchStep> {
+		this.#planned.set(await this.#identify(path), raw);
 		const real = await this.#environment.resolvePath(path);
-		this.#planned.set(real, raw);
-		return real;
+		if (like !== undefined) this.#models.set(real, like);
+		return { kind: "write", path: real, raw, like };
+	}
+
+	/** A link is removed itself, not the file behind it. */
+	async remove(path: string): Promise<PatchStep> {
+		this.#planned.set(await this.#identify(path), undefined);
+		return { kind: "delete", path: join(await this.#environment.resolvePath(dirname(path)), basename(path)) };
+	}
+
+	/** The file on the disk whose mode the one at `path` has; `undefined` for one that only the patch makes. */
+	async findModel(path: string): Promise<string | undefined> {
+		const real = await this.#environment.resolvePath(path);
+		return this.#models.get(real) ?? ((await this.#environment.stat(real)) ? real : undefined);
 	}
 }
 
 async function planOperation(operation: PatchOperation, files: PlannedFiles, plan: Plan): Promise<void> {
 	const { path } = operation;
-	const write = async (target: string, raw: RawText) => {
-		plan.steps.push({ kind: "write", path: await files.set(target, raw), raw });
-	};
-	const remove = async (target: string) => {
-		await files.set(target, undefined);
-		// A link is removed itself, not the file behind it.
-		plan.steps.push({ kind: "delete", path: target });
-	};
 	if (operation.kind === "add") {
 		plan.report.push(`${(await files.has(path)) ? "M" : "A"} ${path}`);
-		await write(path, operation.lines.map((line) => `${encodeRaw(line)}\n`).join(""));
+		plan.steps.push(await files.write(path, operation.lines.map((line) => `${encodeRaw(line)}\n`).join("")));
 	} else if (operation.kind === "delete") {
 		if (!(await files.has(path)))
 			throw new ToolFailure(`${path}: not found, so it cannot be deleted. Nothing was changed.`);
 		plan.report.push(`D ${path}`);
-		await remove(path);
+		plan.steps.push(await files.remove(path));
 	} else {
 		const raw = applyChunks(path, await files.read(path), operation.chunks);
 		if (operation.moveTo === undefined || (await files.isSame(path, operation.moveTo))) {
 			plan.report.push(`M ${path}`);
-			await write(path, raw);
+			plan.steps.push(await files.write(path, raw));
 		} else {
 			plan.report.push(`D ${path}`, `${(await files.has(operation.moveTo)) ? "M" : "A"} ${operation.moveTo}`);
-			await write(operation.moveTo, raw);
-			await remove(path);
+			const like = await files.findModel(path);
+			plan.steps.push(await files.remove(path), await files.write(operation.moveTo, raw, like));
 		}
-	}
-}
-
-async function writeSteps(environment: ExecutionEnvironment, steps: Step[]): Promise<void> {
-	const done: string[] = [];
-	for (const step of steps) {
-		try {
-			if (step.kind === "write") await environment.writeFile(step.path, toBytes(step.raw));
-			else await environment.deleteFile(step.path);
-		} catch (error) {
-			const reason = error instanceof Error ? error.message : String(error);
-			const before = done.length === 0 ? "Nothing was changed." : `Already changed: ${done.join(", ")}.`;
-			throw new ToolFailure(`The patch could not be written: ${reason}. ${before}`, error);
-		}
-		done.push(step.path);
 	}
 }
 
@@ -136,7 +133,7 @@ export function createPatchTool(environment: ExecutionEnvironment, locks: PathLo
 				const files = new PlannedFiles(environment, signal);
 				for (const operation of operations) await planOperation(operation, files, plan);
 				signal.throwIfAborted();
-				await writeSteps(environment, plan.steps);
+				await writeSteps(environment, plan.steps, signal);
 				return { text: `The patch was applied:\n${plan.report.join("\n")}` };
 			});
 		},

@@ -15,6 +15,8 @@ export interface PackageSource {
 	readonly wheels?: string | undefined;
 }
 
+/** The name that a shell shows is that of its later place. */
+const VENV = ["-I", "-m", "venv", "--prompt", "prime-agent-kernel"];
 const PIP = ["install", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"];
 
 /**
@@ -28,7 +30,7 @@ export async function makePackagedVenv(
 	options: ChildOptions,
 ): Promise<string | undefined> {
 	const flags = base.pip === "own" ? ["--without-pip"] : [];
-	const made = await runChild([base.python, "-I", "-m", "venv", ...flags, folder], options);
+	const made = await runChild([base.python, ...VENV, ...flags, folder], options);
 	if (made.code !== 0) return `its venv module failed: ${lastLine(made.said)}`;
 	const python = pythonOf(folder);
 	const pip = base.pip === "own" ? [base.python, "-I", "-m", "pip", "--python", python] : [python, "-I", "-m", "pip"];
@@ -49,7 +51,7 @@ export async function makeSystemVenv(
 	folder: string,
 	options: ChildOptions,
 ): Promise<string | undefined> {
-	const words = [python, "-I", "-m", "venv", "--without-pip", "--system-site-packages", folder];
+	const words = [python, ...VENV, "--without-pip", "--system-site-packages", folder];
 	const made = await runChild(words, options);
 	return made.code === 0 ? undefined : `its venv module failed: ${lastLine(made.said)}`;
 }

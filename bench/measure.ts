@@ -7,7 +7,7 @@ export type Sampler = () => Promise<number>;
 /** One figure: how much more the subject costs than the floor, which is measured in the same run. */
 export interface Figure {
 	name: string;
-	unit: "ms" | "MB";
+	unit: "ms" | "MB" | "calls";
 	/** The highest allowed ratio of subject to floor; without one the figure is only shown. */
 	limit?: number;
 	floorName: string;

@@ -136,6 +136,12 @@ export const COMMANDS: readonly CommandEntry[] = [
 		load: async () => (await import("./look.ts")).map,
 	},
 	{
+		name: "window-name",
+		group: "pane",
+		summary: "put a prefix before a window's name, or replace it",
+		load: async () => (await import("./window-name.ts")).windowName,
+	},
+	{
 		name: "process",
 		group: "pane",
 		summary: "the tree of processes in a pane",

@@ -3,7 +3,7 @@ import type { Command, CommandWorld } from "./command.ts";
 import { COMMANDS } from "./index.ts";
 
 /** Verbs whose exit code tells a missing pane (2) and a tmux failure (3) from other failures. */
-const PRECISE = new Set(["open", "ready", "deliver"]);
+const PRECISE = new Set(["open", "ready", "deliver", "window-name"]);
 
 /** Runs a command line in a world and returns the exit code; every failure ends as a message for a person. */
 export async function runMain(words: readonly string[], world: CommandWorld): Promise<number> {

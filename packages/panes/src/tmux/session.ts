@@ -76,6 +76,13 @@ export async function openPane(tmux: Tmux, request: PlaceRequest, options: CallO
 	return parseSpawned(await tmux.run(args, options));
 }
 
+/** Gives a window a name, which tmux then changes no more by itself. */
+export async function renameWindow(tmux: Tmux, id: string, name: string, options: CallOptions = {}): Promise<void> {
+	// tmux would expand formats in the name.
+	const literal = escapeLiteral(name.replaceAll("#", "##"));
+	await tmux.run(["rename-window", "-t", id, "--", literal], options);
+}
+
 /** Ends exactly one pane; one that is already gone is no error. */
 export async function killPane(tmux: Tmux, id: string, options: CallOptions = {}): Promise<void> {
 	const reply = await tmux.ask(["kill-pane", "-t", id], options);

@@ -53,6 +53,12 @@ export const documentedCommands: DocumentedCommand[] = [
 		run: './prime-agent.sh --demo --mode json -p "List the files."',
 		shows: /^\{"type":"session"/,
 	},
+	{ command: "prime-agent kernel status", run: "./prime-agent.sh kernel status", shows: /^Kernel: / },
+	{
+		command: "prime-agent kernel install",
+		run: "./prime-agent.sh kernel install --help",
+		shows: /--wheels <dir>/,
+	},
 	withHelp("./agent-tmux.sh launch builder --cwd ~/project -- codex --dangerously-bypass-approvals-and-sandbox"),
 	withHelp('./agent-tmux.sh send-wait builder "Run the tests and tell me what fails."'),
 	withHelp("./agent-tmux.sh kill builder"),

@@ -97,6 +97,16 @@ it("reads the command that lists models, with its option on either side", () => 
 	expect(readIntent(["--json", "model", "list"])).toEqual({ kind: "modelList", isJson: true });
 });
 
+it("the options of one command of a family are not those of another", () => {
+	expect(readIntent(["kernel", "install", "--timeout", "5"])).toEqual({
+		kind: "kernelInstall",
+		request: { python: undefined, wheels: undefined, timeout: "5" },
+	});
+	expect(readIntent(["kernel", "--json", "status"])).toEqual({ kind: "kernelStatus", isJson: true });
+	expect(() => readIntent(["kernel", "status", "--wheels", "w"])).toThrow("Unknown option: --wheels");
+	expect(() => readIntent(["kernel", "instal"])).toThrow("Use: prime-agent kernel status, prime-agent kernel install.");
+});
+
 it.each(PLANNED_COMMANDS)("says that the command %s is not there yet", (word) => {
 	expect(() => readIntent([word])).toThrow(`The command "${word}" is not there yet.`);
 	expect(() => readIntent(["help", word])).toThrow(`The command "${word}" is not there yet.`);

@@ -65,10 +65,12 @@ function isPrompt(word: string): boolean {
 function readCommand(first: string, typed: readonly string[], argv: readonly string[]): Intent {
 	const candidates = COMMANDS.filter((command) => command.words[0] === first);
 	if (candidates.length === 0) throw unknownCommand(first, typed.slice(1));
-	for (const command of candidates) {
+	// which of them it is must be known before its options can be told from those of the others
+	const all = candidates.flatMap((command) => command.options);
+	const words = parseArguments(argv, all).words.map(({ text }) => text);
+	const command = candidates.find((each) => each.words.every((word, index) => words[index] === word));
+	if (command) {
 		const args = parseArguments(argv, command.options);
-		const words = args.words.map(({ text }) => text);
-		if (!command.words.every((word, index) => words[index] === word)) continue;
 		if (args.options.has("help")) return { kind: "help", command };
 		return startCommand(command, args, words.slice(command.words.length));
 	}

@@ -121,7 +121,8 @@ function explain(
 	if (!first || first.kind === "installed") {
 		return "No environment was made for the kernel: prime-agent kernel install makes one with ipykernel.";
 	}
-	return `${place} ${first.unfit ?? first.lacked ?? "has an ipykernel that did not start"}.`;
+	if (first.unfit !== null) return `${place} does not run: ${first.unfit}.`;
+	return `${place} ${first.lacked ?? "has an ipykernel that did not start"}.`;
 }
 
 function findInstaller(environments: readonly string[]): KernelStatus["installing"] {

@@ -93,7 +93,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 
 	async #close(): Promise<void> {
-		await this.#snapshots?.close(this.#link, this.#options.closeMs());
+		await this.#snapshots?.close(this.#options.closeMs());
 		this.#closing.abort(new KernelClosed());
 		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();
@@ -110,7 +110,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		options.onStatus?.("running");
 		this.#snapshots?.beginCell();
 		const { names, ...outcome } = await this.#watch(link, code, options);
-		this.#snapshots?.endCell(this.#link);
+		this.#snapshots?.endCell();
 		// a kernel says its names when they are others than before
 		if (names ?? (restart && this.#link)) this.#names = names ?? [];
 		const kernelRestarted = restart !== undefined;
@@ -155,6 +155,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 				this.#link = undefined;
 				this.#starting = undefined;
 				this.#ended = end;
+				this.#snapshots?.lose();
 				const reaped = link.close().finally(() => this.#reaping.delete(reaped));
 				this.#reaping.add(reaped);
 				if (!this.#disposed) this.#onEvent({ type: "ended", ...end });

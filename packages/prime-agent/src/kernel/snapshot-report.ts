@@ -13,7 +13,7 @@ export type SaveReport =
 			readonly unsaved: readonly LostName[];
 			readonly bytes: number;
 	  }
-	/** A cell came first. */
+	/** A cell came first, or the end of the kernel. */
 	| { readonly kind: "busy" }
 	| { readonly kind: "failed"; readonly problem: string };
 
@@ -32,7 +32,7 @@ export interface RestoreReport {
 
 /** The answer to `save`, its fields unchecked. */
 export function readSaved(answer: Message): SaveReport {
-	if (answer.busy === true) return { kind: "busy" };
+	if (answer.busy === true || answer.ended === true) return { kind: "busy" };
 	if (!Array.isArray(answer.saved))
 		return { kind: "failed", problem: readProblem(answer) ?? "the kernel did not say why" };
 	const bytes = typeof answer.bytes === "number" ? answer.bytes : 0;

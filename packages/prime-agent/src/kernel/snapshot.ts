@@ -48,6 +48,8 @@ export class Snapshots {
 	#dirtySince = 0;
 	#notBefore = 0;
 	#isCell = false;
+	/** The kernel that can be saved. */
+	#link: KernelLink | undefined;
 	#hasRun = false;
 	#isOff = false;
 	#timer: NodeJS.Timeout | undefined;
@@ -69,10 +71,16 @@ export class Snapshots {
 		this.#begun += 1;
 	}
 
-	/** A cell has ended; `link` is undefined when the kernel has. */
-	endCell(link: KernelLink | undefined): void {
+	/** A cell has ended. */
+	endCell(): void {
 		this.#isCell = false;
-		if (link) this.#schedule(link);
+		this.#schedule();
+	}
+
+	/** The kernel that was restored has ended. */
+	lose(): void {
+		this.#link = undefined;
+		clearTimeout(this.#timer);
 	}
 
 	/** Loads the snapshot into a new kernel; undefined when there is none, or when nobody wants the kernel any more. */
@@ -80,47 +88,53 @@ export class Snapshots {
 		const { path, restoreMs = RESTORE_MS } = this.#options;
 		const behind = this.#hasRun ? this.#begun - this.#known : existsSync(this.#marker) ? "unknown" : 0;
 		this.#hasRun = true;
+		this.#link = link;
+		// nothing has changed in this kernel so far
+		this.#known = this.#begun;
 		if (!existsSync(path)) return undefined;
 		const answer = await within(link.ask("restore", { path }), restoreMs);
 		if (signal.aborted) return undefined;
+		this.#unmark();
 		const report = readRestored(answer ?? { problem: `restoring took longer than ${restoreMs / 1000} s` });
 		const fatal = answer === undefined || answer.ended === true;
 		if (report.problem !== undefined) await this.#setAside();
-		else if (behind === 0) this.#known = this.#begun;
 		return { ...report, fatal, behind };
 	}
 
 	/** Takes a last snapshot of what is not saved yet, and waits for it. */
-	async close(link: KernelLink | undefined, withinMs: number): Promise<void> {
+	async close(withinMs: number): Promise<void> {
 		clearTimeout(this.#timer);
-		if (link) {
-			const last = (async () => {
-				await this.#saving;
-				await this.#save(link);
-				return true;
-			})();
-			if (!(await within(last, withinMs))) {
-				this.#tellFailure(`the program ended before it was written (${withinMs / 1000} s)`);
-			}
+		const last = (async () => {
+			await this.#saving;
+			await this.#save();
+			return true;
+		})();
+		if (!(await within(last, withinMs))) {
+			this.#tellFailure(`the program ended before it was written (${withinMs / 1000} s)`);
 		}
 		this.#isOff = true;
 		await this.#marking;
 	}
 
-	#schedule(link: KernelLink): void {
-		clearTimeout(this.#timer);
-		if (this.#isOff || this.#saving || this.#begun === this.#known) return;
-		const now = performance.now();
-		const wait = Math.max(now - this.#dirtySince > OVERDUE_MS ? 0 : IDLE_MS, this.#notBefore - now);
-		if (wait === 0) void this.#save(link);
-		else this.#timer = setTimeout(() => void this.#save(link), wait).unref();
+	get #isClean(): boolean {
+		return this.#isOff || !this.#link || this.#begun === this.#known;
 	}
 
-	#save(link: KernelLink): Promise<void> {
-		if (this.#isOff || this.#isCell || this.#begun === this.#known) return Promise.resolve();
+	#schedule(): void {
+		clearTimeout(this.#timer);
+		if (this.#isClean || this.#isCell || this.#saving) return;
+		const now = performance.now();
+		const wait = Math.max(now - this.#dirtySince > OVERDUE_MS ? 0 : IDLE_MS, this.#notBefore - now);
+		if (wait === 0) void this.#save();
+		else this.#timer = setTimeout(() => void this.#save(), wait).unref();
+	}
+
+	#save(): Promise<void> {
+		const link = this.#link;
+		if (!link || this.#isClean || this.#isCell) return Promise.resolve();
 		this.#saving ??= this.#ask(link).finally(() => {
 			this.#saving = undefined;
-			if (!this.#isCell) this.#schedule(link);
+			this.#schedule();
 		});
 		return this.#saving;
 	}
@@ -145,7 +159,7 @@ export class Snapshots {
 		if (report.kind !== "saved") return;
 		this.#known = cells;
 		this.#dirtySince = now;
-		if (this.#begun === cells) this.#mark(() => rm(this.#marker, { force: true }));
+		if (this.#begun === cells) this.#unmark();
 		const { saved, unsaved, bytes } = report;
 		onEvent({ type: "saved", names: saved, unsaved, bytes, durationMs: Math.round(now - began) });
 	}
@@ -168,6 +182,10 @@ export class Snapshots {
 	async #write(): Promise<void> {
 		await mkdir(dirname(this.#marker), { recursive: true, mode: 0o700 });
 		await writeFile(this.#marker, "", { mode: 0o600 });
+	}
+
+	#unmark(): void {
+		this.#mark(() => rm(this.#marker, { force: true }));
 	}
 
 	/** One after the other. */

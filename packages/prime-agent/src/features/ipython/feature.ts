@@ -99,7 +99,7 @@ function cellTool(kernel: KernelPort, { isNewToModel, whenStarting, whenUnavaila
 			});
 			const isNew = isNewToModel();
 			const cell = { ...ran, kernelRestarted: ran.kernelRestarted || isNew };
-			const { durationMs, status, stdout, stderr, kernelRestarted } = cell;
+			const { durationMs, status, stdout, stderr, kernelRestarted, restart } = cell;
 			return {
 				content: renderCell(cell),
 				details: {
@@ -108,6 +108,7 @@ function cellTool(kernel: KernelPort, { isNewToModel, whenStarting, whenUnavaila
 					stdout: cutOutput(stdout, MAX_OUTPUT),
 					stderr: cutOutput(stderr, MAX_OUTPUT),
 					kernelRestarted,
+					...(restart ? { restart } : {}),
 				},
 				isError: status !== "ok",
 			};

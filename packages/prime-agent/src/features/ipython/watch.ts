@@ -12,8 +12,7 @@ export function tellKernelEvents({ emit, notify }: Teller): (event: KernelEvent)
 		notify(level, text);
 	};
 	return (event) => {
-		const { type, ...data } = event;
-		emit(`kernel_${type}`, data);
+		emit(`kernel_${event.type}`, eventData(event));
 		if (event.type === "ended") notify("warning", `${event.how} The next cell gets a new one.`);
 		else if (event.type === "save_failed")
 			once("warning", `The variables of the kernel were not saved: ${event.reason}.`);
@@ -21,6 +20,16 @@ export function tellKernelEvents({ emit, notify }: Teller): (event: KernelEvent)
 			for (const { name, why } of event.unsaved)
 				once("info", `Not saved with the session: ${describe({ name, why })}.`);
 	};
+}
+
+/** How many variables are saved is told, not which: the list would come again and again. */
+function eventData(event: KernelEvent): Readonly<Record<string, unknown>> {
+	if (event.type === "saved") {
+		const { names, unsaved, bytes, durationMs } = event;
+		return { count: names.length, unsaved, bytes, durationMs };
+	}
+	const { type: _type, ...data } = event;
+	return data;
 }
 
 function describe({ name, why }: { readonly name: string; readonly why: LostName["why"] | undefined }): string {

@@ -7,6 +7,7 @@ import { abandoned, type Grace, settleOrAbandon } from "../grace.ts";
 import type { StreamFn } from "../types.ts";
 import { type DebugSink, type Exchange, observeFetch } from "./exchange.ts";
 import { judgeReply } from "./judge.ts";
+import { chooseFetch } from "./patient.ts";
 import { createRedactor, findSecrets } from "./redact.ts";
 import { type LimitName, type StreamLimits, watchStream } from "./watch.ts";
 
@@ -22,10 +23,7 @@ export interface GuardOptions extends Partial<StreamLimits> {
 	allowEmptyReply?: boolean;
 }
 
-/**
- * Limits without better knowledge: five silent minutes, ten without progress, no limit on the whole. Node's own fetch
- * gives up after five silent minutes too, so that longer ones need another fetch in the request options.
- */
+/** Limits without better knowledge: five silent minutes, ten without progress, no limit on the whole. */
 export const defaultLimits: StreamLimits = { firstByteMs: 300_000, idleMs: 300_000, progressMs: 600_000, totalMs: 0 };
 
 /** How long a stopped adapter may take to say its last word. */
@@ -83,7 +81,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 	const redactor = createRedactor(request.apiKey, ...findSecrets(Object.entries(request.headers ?? {})));
 	const { debug } = options;
 	let exchange: Exchange | undefined;
-	const fetch = observeFetch(request.fetch ?? globalThis.fetch, {
+	const fetch = observeFetch(request.fetch ?? chooseFetch(limits.firstByteMs, limits.idleMs), {
 		api: model.api,
 		watch,
 		redactor,

@@ -15,7 +15,7 @@ import { classifyFailure } from "./failure.ts";
 /** Sends the server's event stream on with these line ends, cut behind every CR. */
 function withLineEnds(lineEnd: string): FetchFunction {
 	return async (input, init) => {
-		const response = await fetch(input as RequestInfo, init as RequestInit);
+		const response = await fetch(input as Parameters<typeof fetch>[0], init as RequestInit);
 		const text = (await response.text()).replaceAll("\n", lineEnd);
 		const chunks = text.split(/(?<=\r)/).map((chunk) => Buffer.from(chunk));
 		return new Response(ReadableStream.from(chunks), { headers: response.headers });

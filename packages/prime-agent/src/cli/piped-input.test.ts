@@ -12,7 +12,7 @@ it("joins characters that were split over chunks", async () => {
 	const bytes = Buffer.from("a€b");
 	stream.write(bytes.subarray(0, 2));
 	stream.end(bytes.subarray(2));
-	expect(await text).toBe("a€b");
+	expect(String(await text)).toBe("a€b");
 });
 
 it("tells once that it waits when nothing comes", async () => {
@@ -21,7 +21,7 @@ it("tells once that it waits when nothing comes", async () => {
 	const text = readPiped(stream, onSilence, never, 1);
 	await vi.waitFor(() => expect(onSilence).toHaveBeenCalledOnce());
 	stream.end("late");
-	expect(await text).toBe("late");
+	expect(String(await text)).toBe("late");
 	expect(onSilence).toHaveBeenCalledOnce();
 });
 

@@ -15,13 +15,13 @@ export function isPiped(descriptor: number): boolean {
 	}
 }
 
-/** Reads a stream to its end as UTF-8, at most `MOST_BYTES`. Calls `onSilence` once if nothing comes for 3 s; rejects when `signal` aborts. */
+/** Reads a stream to its end, at most `MOST_BYTES`. Calls `onSilence` once if nothing comes for 3 s; rejects when `signal` aborts. */
 export async function readPiped(
 	stream: NodeJS.ReadableStream,
 	onSilence: () => void,
 	signal: AbortSignal,
 	silenceMs = SILENCE_MS,
-): Promise<string> {
+): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let size = 0;
 	let isSilent = true;
@@ -47,5 +47,5 @@ export async function readPiped(
 		clearTimeout(timer);
 		stream.pause();
 	}
-	return Buffer.concat(chunks).toString("utf8");
+	return Buffer.concat(chunks);
 }

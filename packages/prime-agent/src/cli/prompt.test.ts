@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
-import { buildPrompt } from "./prompt.ts";
+import { buildPrompt, decodeText } from "./prompt.ts";
 
 const never = new AbortController().signal;
 
@@ -10,9 +10,11 @@ async function setUp(files: Record<string, string | Buffer> = {}) {
 	const home = await tempHome();
 	onTestFinished(() => home.dispose());
 	for (const [name, content] of Object.entries(files)) await writeFile(join(home.path, name), content);
+	const notes: string[] = [];
+	const note = (line: string) => notes.push(line);
 	const build = (parts: Partial<Parameters<typeof buildPrompt>[0]>) =>
-		buildPrompt({ piped: "", files: [], words: "", cwd: home.path, signal: never, ...parts });
-	return { cwd: home.path, build };
+		buildPrompt({ piped: "", files: [], words: "", cwd: home.path, signal: never, note, ...parts });
+	return { cwd: home.path, build, notes };
 }
 
 it("puts what was piped in first, then the files in their order, then the words", async () => {
@@ -57,4 +59,16 @@ it("refuses an empty prompt, also one of blanks", async () => {
 it("takes what was piped in for the whole prompt", async () => {
 	const { build } = await setUp();
 	expect((await build({ piped: "do it\n" })).text).toBe("<stdin>\ndo it\n</stdin>");
+});
+
+it("tells of text that is not UTF-8, and sends what can be read of it", async () => {
+	const { cwd, build, notes } = await setUp({ "old.txt": Buffer.from("caf\xe9", "latin1"), "new.txt": "café" });
+	const { text } = await build({ files: ["old.txt", "new.txt"] });
+	expect(text).toContain("caf\ufffd\n");
+	expect(notes).toEqual([
+		`Warning: The file @${cwd}/old.txt is not UTF-8; the prompt has "\ufffd" where it cannot be read.`,
+	]);
+	const said: string[] = [];
+	expect(decodeText(Buffer.from([0x61, 0xff]), "The piped input", (line) => said.push(line))).toBe("a\ufffd");
+	expect(said).toEqual([expect.stringContaining("Warning: The piped input is not UTF-8;")]);
 });

@@ -1,7 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import type { HeadlessPrompt } from "../modes/headless.ts";
 import { UsageError } from "./errors.ts";
 import { readPromptBytes } from "./prompt-file.ts";
+
+type Note = (line: string) => void;
 
 type Image = HeadlessPrompt["images"][number];
 
@@ -17,13 +20,15 @@ export async function buildPrompt(parts: {
 	readonly cwd: string;
 	/** Calls the reading of files off. */
 	readonly signal: AbortSignal;
+	/** Takes a line that a person should read. */
+	readonly note: Note;
 }): Promise<HeadlessPrompt> {
 	const blocks: string[] = [];
 	const images: Image[] = [];
 	if (parts.piped.trim() !== "") blocks.push(`<stdin>\n${parts.piped.trimEnd()}\n</stdin>`);
 	for (const file of parts.files) {
 		const path = resolve(parts.cwd, file);
-		const content = await readPromptFile(path, parts.signal);
+		const content = await readPromptFile(path, parts.signal, parts.note);
 		if (typeof content === "string") blocks.push(`<file name="${path}">\n${content.trimEnd()}\n</file>`);
 		else {
 			blocks.push(`<file name="${path}">(image)</file>`);
@@ -37,7 +42,13 @@ export async function buildPrompt(parts: {
 	return { text: blocks.join("\n\n"), images };
 }
 
-async function readPromptFile(path: string, signal: AbortSignal): Promise<string | Image> {
+/** The text of bytes that should be UTF-8; where they are not, a person is told. */
+export function decodeText(bytes: Buffer, what: string, note: Note): string {
+	if (!isUtf8(bytes)) note(`Warning: ${what} is not UTF-8; the prompt has "\uFFFD" where it cannot be read.`);
+	return bytes.toString("utf8");
+}
+
+async function readPromptFile(path: string, signal: AbortSignal, note: Note): Promise<string | Image> {
 	let bytes: Buffer;
 	try {
 		bytes = await readPromptBytes(path, signal);
@@ -50,7 +61,7 @@ async function readPromptFile(path: string, signal: AbortSignal): Promise<string
 	const mimeType = imageType(bytes);
 	if (mimeType) return { type: "image", data: bytes.toString("base64"), mimeType };
 	if (bytes.includes(0)) throw new UsageError(`The file @${path} is neither text nor an image that models take.`);
-	return bytes.toString("utf8");
+	return decodeText(bytes, `The file @${path}`, note);
 }
 
 /** The kind of image that the first bytes tell, or undefined for anything else. */

@@ -17,7 +17,7 @@ import { type Host, hasLostReader, say } from "./host.ts";
 import type { RunRequest } from "./intent.ts";
 import { readPiped } from "./piped-input.ts";
 import type { SessionRequest } from "./program.ts";
-import { buildPrompt } from "./prompt.ts";
+import { buildPrompt, decodeText } from "./prompt.ts";
 
 /** Runs a prompt to its end and prints what came of it; resolves with the exit code. */
 export async function runPromptCommand(request: RunRequest, host: Host): Promise<number> {
@@ -69,8 +69,10 @@ function runMode(
 
 async function readPrompt(request: RunRequest, host: Host): Promise<HeadlessPrompt> {
 	const onSilence = () => say(host, "Waiting for the end of the piped input. If none is meant, add </dev/null.");
-	const piped = host.isPiped ? await readPiped(host.stdin, onSilence, host.signal) : "";
-	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd, signal: host.signal });
+	const note = (line: string) => say(host, line);
+	const bytes = host.isPiped ? await readPiped(host.stdin, onSilence, host.signal) : undefined;
+	const piped = bytes ? decodeText(bytes, "The piped input", note) : "";
+	return buildPrompt({ piped, files: request.files, words: request.prompt, cwd: host.cwd, signal: host.signal, note });
 }
 
 async function openSession(request: RunRequest, host: Host): Promise<SessionPort> {

@@ -10,10 +10,14 @@ const shownCommits = 10;
 // A repository's own settings may name programs that Git runs; nobody has allowed those.
 const harmless = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c safe.bareRepository=explicit";
 
+// To compare files Git runs the filters that a repository's own settings name; then the state is left out.
+const endWithFilters =
+	"git config --show-scope --get-regexp '^filter[.].*[.](clean|process)$' | grep -qE '^(local|worktree)' && exit 1; ";
+
 /** What a Git command prints; `undefined` if it fails or takes too long. */
-async function runGit(environment: ExecutionEnvironment, args: string): Promise<string | undefined> {
+async function runGit(environment: ExecutionEnvironment, args: string, before = ""): Promise<string | undefined> {
 	try {
-		const command = `git --no-optional-locks ${harmless} ${args}`;
+		const command = `${before}git --no-optional-locks ${harmless} ${args}`;
 		const { exitCode, stdout } = await environment.execCommand({ command, timeoutMs: gitTimeoutMs });
 		return exitCode === 0 ? stdout.trimEnd() : undefined;
 	} catch {
@@ -33,7 +37,7 @@ async function describeGit(environment: ExecutionEnvironment): Promise<string[]>
 	if (!(await listRepositoryFolders(environment))) return ["Is git repository: false"];
 	const [branch, status, commits] = await Promise.all([
 		runGit(environment, "branch --show-current"),
-		runGit(environment, "status --porcelain"),
+		runGit(environment, "status --porcelain", endWithFilters),
 		runGit(environment, `log -${shownCommits} --format=%s`),
 	]);
 	const lines = ["Is git repository: true"];

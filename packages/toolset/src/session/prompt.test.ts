@@ -91,15 +91,24 @@ test("inside of a repository the environment block has branch, status and latest
 	expect(prompt).toContain("Git status at the start: 1 modified, 1 untracked\nLatest commits:\n- first subject\n");
 });
 
-test("programs that a repository's settings name are not run", async () => {
+test.each<[string, string, string | undefined]>([
+	["core.fsmonitor", 'git config core.fsmonitor "touch ran; false"', "0 modified, 0 untracked"],
+	[
+		"a filter",
+		"git config filter.x.clean 'touch ran; cat' && echo '* filter=x' > .git/info/attributes && echo 2 > a.txt",
+		undefined,
+	],
+])("the program that a repository's settings name for %s is not run", async (_name, setUp, status) => {
 	await using folder = await makeFolder();
 	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: { PATH: process.env.PATH } });
 	const git = "git -c user.name=a -c user.email=a@example.org";
 	await environment.execCommand({
-		command: `git init -q && echo 1 > a.txt && git add . && ${git} commit -qm one && git config core.fsmonitor "touch ran; false"`,
+		command: `git init -q && echo 1 > a.txt && git add . && ${git} commit -qm one && ${setUp}`,
 		timeoutMs: 60_000,
 	});
-	expect(await readPrompt({ environment })).toContain("Git status at the start: 0 modified, 0 untracked");
+	const prompt = await readPrompt({ environment });
+	expect(prompt).toContain("Latest commits:\n- one");
+	expect(/Git status at the start: (.*)/.exec(prompt)?.[1]).toBe(status);
 	expect(await environment.stat("ran")).toBeUndefined();
 	await environment.execCommand({ command: "git status", timeoutMs: 60_000 });
 	expect(await environment.stat("ran")).toBeDefined();

@@ -29,18 +29,18 @@ const repeat = (step: ModelStep) => Array(12).fill(step) as ModelStep[];
 
 test("a subagent works on its own conversation and its result is waited for", async () => {
 	const parent: ModelStep[] = [
-		calling(["spawn_agent", { task: "child task", working_dir: "sub" }]),
+		calling(["spawn_agent", { task: "child task", working_dir: "..sub" }]),
 		(call) => calling(["wait", { agent_id: lastResult(call).agent_id as string }]),
 		reply({ text: "all done" }),
 	];
 	const child: ModelStep[] = [calling(["read_file", { file_path: "x.txt" }]), reply({ text: "child answer" })];
-	await using at = await openTestSession(repeat(splitScripts(parent, child)), { files: { "sub/x.txt": "deep\n" } });
+	await using at = await openTestSession(repeat(splitScripts(parent, child)), { files: { "..sub/x.txt": "deep\n" } });
 	expect(await at.session.submit("parent input")).toEqual({ reason: "stop" });
 	const childCalls = at.model.calls.filter((call) => firstUserText(call) === "child task");
 	expect(childCalls).toHaveLength(2);
 	expect(readContent(childCalls[1]!.context.messages.at(-1)?.content)).toBe("1 | deep");
 	expect(readContent(childCalls[0]!.context.messages[0]?.content)).toContain(
-		`Working directory: ${at.folder.path}/sub`,
+		`Working directory: ${at.folder.path}/..sub`,
 	);
 	const waited = at.events.find((event) => event.type === "tool_execution_end" && event.toolName === "wait");
 	expect(waited).toMatchObject({ isError: false });

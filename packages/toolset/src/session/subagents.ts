@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { relative } from "node:path";
 import type { ExecutionEnvironment } from "../environment/environment.ts";
+import { isInside } from "../tools/paths.ts";
 import { type CodingTool, defineTool, ToolFailure } from "../tools/tool.ts";
 import type { RunEnd, SessionEvent } from "./events.ts";
 
@@ -70,7 +70,7 @@ export class Subagents {
 		const { environment } = this.#host;
 		if (folder === undefined) return environment;
 		const [base, path] = await Promise.all([environment.resolvePath("."), environment.resolvePath(folder)]);
-		if (relative(base, path).startsWith("..")) {
+		if (!isInside(base, path)) {
 			throw new ToolFailure(`working_dir ${folder} is outside of the working directory.`);
 		}
 		if ((await environment.stat(path))?.kind !== "directory") throw new ToolFailure(`${folder} is not a directory.`);

@@ -1,4 +1,4 @@
-import { encodeRaw, lineViews, type RawText, rawMark, usesCrlf } from "./raw-text.ts";
+import { canCompareLines, encodeRaw, lineViews, type RawText, rawMark, usesCrlf } from "./raw-text.ts";
 
 /** What to replace by what. */
 export interface Replacement {
@@ -99,7 +99,7 @@ export function editText(raw: RawText, replacement: Replacement): EditOutcome {
 	const wanted = prepare(replacement.old);
 	const exact = findExact(view.text, wanted);
 	const fuzzy = exact.length === 0 && !replacement.all;
-	const regions = fuzzy ? findFuzzy(view.text, wanted) : exact;
+	const regions = !fuzzy ? exact : canCompareLines(view.text) ? findFuzzy(view.text, wanted) : [];
 	if (regions.length === 0) return { kind: "not_found" };
 	if (regions.length > 1 && !replacement.all) {
 		return { kind: "not_unique", count: regions.length, lines: lineNumbers(view.text, regions) };

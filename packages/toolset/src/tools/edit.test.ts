@@ -154,3 +154,17 @@ test("a call names the real file that it leads to, inside and outside of the wor
 	expect(await describe("../new.txt")).toBe(join(at.folder.path, "../new.txt"));
 	expect(await at.tools.edit_file!.describeCall({})).toBe("");
 });
+
+test("a large file is edited by exact text and patched not at all", async () => {
+	await using at = await makeTools({
+		"a.txt": Buffer.concat([Buffer.alloc(17_000_000, "\n"), Buffer.from("one  \n")]),
+	});
+	const edit = (old: string) => at.call("edit_file", { file_path: "a.txt", old_string: old, new_string: "two" });
+	expect(await edit("one\n")).toMatchObject({ isError: true, text: expect.stringContaining("not found") });
+	const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch";
+	expect(await at.call("apply_patch", { patch })).toMatchObject({
+		isError: true,
+		text: expect.stringContaining("too many to patch"),
+	});
+	expect((await edit("one")).text).toBe("Made 1 replacement in a.txt.");
+});

@@ -1,13 +1,23 @@
 import { isAbsolute, relative, sep } from "node:path";
 import type { ExecutionEnvironment } from "../environment/environment.ts";
 
+/** Whether a path that is relative to a folder leads out of it. */
+function leadsOut(below: string): boolean {
+	return below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below);
+}
+
+/** Whether the real path `path` is the real folder `base` or lies in it. */
+export function isInside(base: string, path: string): boolean {
+	return !leadsOut(relative(base, path));
+}
+
 /** A function that writes real, absolute paths as people do: relative to the working directory where they lie inside. */
 export async function makeShortener(environment: ExecutionEnvironment): Promise<(path: string) => string> {
 	const base = await environment.resolvePath(".");
 	return (path) => {
 		const below = relative(base, path);
 		if (below === "") return ".";
-		return below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below;
+		return leadsOut(below) ? path : below;
 	};
 }
 

@@ -24,6 +24,14 @@ export function readRaw(raw: RawText): string {
 	return Buffer.from(raw, "latin1").toString("utf8");
 }
 
+/** Larger files are changed by exact pieces of text only: to compare their lines would take too much memory. */
+const mostCompared = 16 * 1024 * 1024;
+
+/** Whether the lines of the text may be compared one by one. */
+export function canCompareLines(raw: RawText): boolean {
+	return raw.length <= mostCompared;
+}
+
 /** A byte order mark in raw form. */
 export const rawMark: RawText = "\u00ef\u00bb\u00bf";
 

@@ -117,3 +117,16 @@ test("a folder is listed by name down to the asked depth without following links
 	);
 	expect((await at.call("list_dir", { path: "b.txt" })).isError).toBe(true);
 });
+
+test("a large file of short lines and a part of one with huge lines are shown without reading all of it as text", async () => {
+	await using at = await makeTools({
+		"short.txt": Buffer.alloc(30_000_000, "\n"),
+		"long.txt": Buffer.concat([Buffer.alloc(40_000_000, "x"), Buffer.from("\nsecond\n")]),
+	});
+	expect((await at.call("read_file", { file_path: "short.txt", offset: 29_999_999 })).text).toBe(
+		"29999999 | \n30000000 | ",
+	);
+	expect((await at.call("read_file", { file_path: "long.txt", offset: 2 })).text).toBe("2 | second");
+	const whole = await at.call("read_file", { file_path: "long.txt" });
+	expect(whole).toMatchObject({ isError: true, text: expect.stringContaining("have 40000007 bytes, too many") });
+});

@@ -5,6 +5,8 @@ import { type CodingTool, defineTool, describePath, type ToolAnswer, ToolFailure
 
 const defaultLimit = 2000;
 const largestFile = 256 * 1024 * 1024;
+/** Of the chosen lines; more could not be shown anyway, and making text of them would stop everything for seconds. */
+const mostShown = 32 * 1024 * 1024;
 const largestImage = 5 * 1024 * 1024;
 
 /** Which part of a file to show. */
@@ -15,13 +17,36 @@ export interface ReadRange {
 	limit?: number | undefined;
 }
 
-/** The lines of a text without their ends; a final line end makes no further line. */
+/** Where the lines of a text lie; a final line end makes no further line. Only the wanted lines become strings. */
+class LineIndex {
+	readonly #bytes: Uint8Array;
+	readonly count: number;
+
+	constructor(bytes: Uint8Array) {
+		const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+		this.#bytes = hasMark ? bytes.subarray(3) : bytes;
+		let ends = 0;
+		for (let at = this.#bytes.indexOf(0x0a); at >= 0; at = this.#bytes.indexOf(0x0a, at + 1)) ends++;
+		this.count = this.#bytes.length === 0 || this.#bytes.at(-1) === 0x0a ? ends : ends + 1;
+	}
+
+	/** The bytes of `count` lines from the line `first`, counted from 0, the last line end left out. */
+	slice(first: number, count: number): Uint8Array {
+		let start = 0;
+		for (let line = 0; line < first; line++) start = this.#bytes.indexOf(0x0a, start) + 1;
+		let end = start - 1;
+		for (let line = 0; line < count; line++) {
+			end = this.#bytes.indexOf(0x0a, end + 1);
+			if (end < 0) return this.#bytes.subarray(start);
+		}
+		return this.#bytes.subarray(start, end);
+	}
+}
+
 function splitLines(bytes: Uint8Array): string[] {
-	const lines = decodeText(bytes)
-		.replace(/^\ufeff/, "")
-		.split("\n");
-	if (lines.at(-1) === "") lines.pop();
-	return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+	return decodeText(bytes)
+		.split("\n")
+		.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
 }
 
 /** Lines with their numbers, right-aligned to the width of the last one. */
@@ -61,18 +86,24 @@ async function showFile(
 	if (image) return showImage(path, bytes, image, hasVision);
 	if (isBinary(bytes))
 		throw new ToolFailure(`${path} is a ${nameBinaryType(bytes)} of ${bytes.length} bytes, not text.`);
-	const lines = splitLines(bytes);
-	if (lines.length === 0) return { text: `[${path} is empty]` };
+	const index = new LineIndex(bytes);
+	if (index.count === 0) return { text: `[${path} is empty]` };
 	const first = Math.max(1, Math.floor(range.offset ?? 1));
-	if (first > lines.length) {
-		throw new ToolFailure(`${path} has ${lines.length} lines; offset ${first} is past its end.`);
+	if (first > index.count) {
+		throw new ToolFailure(`${path} has ${index.count} lines; offset ${first} is past its end.`);
 	}
 	const limit = range.limit !== undefined && range.limit >= 1 ? Math.floor(range.limit) : defaultLimit;
-	const shown = lines.slice(first - 1, first - 1 + limit);
-	const next = first + shown.length;
-	const rest = lines.length - next + 1;
+	const count = Math.min(limit, index.count - first + 1);
+	const wanted = index.slice(first - 1, count);
+	if (wanted.length > mostShown) {
+		throw new ToolFailure(
+			`Lines ${first} to ${first + count - 1} of ${path} have ${wanted.length} bytes, too many to show. Choose fewer lines with offset and limit, or cut them with the shell.`,
+		);
+	}
+	const next = first + count;
+	const rest = index.count - next + 1;
 	const note = rest > 0 ? `\n[${rest} more lines; go on with offset ${next}]` : "";
-	return { text: numberLines(shown, first) + note };
+	return { text: numberLines(splitLines(wanted), first) + note };
 }
 
 /** The tool that shows a file; `hasVision` says whether the model can see images. */

@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTools } from "../testing/tools.ts";
+import type { GlobRequest, GrepRequest } from "../environment/environment.ts";
+import { LocalEnvironment } from "../environment/local.ts";
+import { makeTools, readResult } from "../testing/tools.ts";
+import { createGlobTool, createGrepTool } from "./search.ts";
 
 const files = { "a.ts": "const one = 1;\n", "sub/b.ts": "one\none\n", "c.txt": "one\n" };
 
@@ -60,4 +63,29 @@ test("found files are shown one per line, outside of the working directory with 
 	});
 	expect((await at.call("glob", { pattern: "*", path: "nowhere" })).isError).toBe(true);
 	expect((await at.call("glob", { pattern: "[" })).isError).toBe(true);
+});
+
+test("a search that does not come to its end is stopped and told", async () => {
+	await using at = await makeTools({ "a.ts": "" });
+	const stuck = (signal: AbortSignal | undefined) =>
+		new Promise<never>((_resolve, reject) => {
+			const stop = () => reject(new Error("stopped"));
+			signal?.addEventListener("abort", stop);
+			if (signal?.aborted) stop();
+		});
+	class Slow extends LocalEnvironment {
+		override grep = ({ signal }: GrepRequest) => stuck(signal);
+		override glob = ({ signal }: GlobRequest) => stuck(signal);
+	}
+	const environment = new Slow({ workingDirectory: at.folder.path, variables: {} });
+	for (const tool of [createGrepTool(environment, false, 10), createGlobTool(environment, 10)]) {
+		expect(readResult(await tool.execute("call", { pattern: "x" } as never, undefined))).toMatchObject({
+			isError: true,
+			text: "The search took more than 0.01 s and was stopped. Search a smaller folder.",
+		});
+		const stop = new AbortController();
+		const answer = tool.execute("call", { pattern: "x" } as never, stop.signal);
+		stop.abort();
+		expect(readResult(await answer).text).not.toContain("smaller folder");
+	}
 });

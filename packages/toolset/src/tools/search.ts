@@ -24,8 +24,36 @@ function showRow(path: string, row: GrepRow): string {
 	return row.line === undefined ? path : `${path}:${row.line}:${row.text ?? ""}`;
 }
 
+/** A search of a whole disk, or of files that never end, is given up after this. */
+const searchLimitMs = 120_000;
+
+/** Ends a search that takes too long, with words for the model. */
+async function searchInTime<Found>(
+	limitMs: number,
+	signal: AbortSignal,
+	search: (signal: AbortSignal) => Promise<Found>,
+): Promise<Found> {
+	const limit = new AbortController();
+	const timer = setTimeout(() => limit.abort(), limitMs);
+	try {
+		return await search(AbortSignal.any([signal, limit.signal]));
+	} catch (error) {
+		if (!limit.signal.aborted || signal.aborted) throw error;
+		throw new ToolFailure(
+			`The search took more than ${limitMs / 1000} s and was stopped. Search a smaller folder.`,
+			error,
+		);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
 /** The tool that searches in files; `withModes` adds the choice between lines, file names and counts. */
-export function createGrepTool(environment: ExecutionEnvironment, withModes: boolean): CodingTool {
+export function createGrepTool(
+	environment: ExecutionEnvironment,
+	withModes: boolean,
+	limitMs = searchLimitMs,
+): CodingTool {
 	return defineTool<GrepArguments>({
 		name: "grep",
 		label: "grep",
@@ -52,15 +80,17 @@ export function createGrepTool(environment: ExecutionEnvironment, withModes: boo
 		describeCall: ({ pattern }) => (typeof pattern === "string" ? pattern : ""),
 		async run(args, { signal }) {
 			const maxResults = args.max_results !== undefined && args.max_results >= 1 ? args.max_results : defaultResults;
-			const { rows, capped } = await environment.grep({
+			const request: GrepRequest = {
 				pattern: args.pattern,
 				path: await environment.resolvePath(args.path ?? "."),
 				globFilter: args.glob_filter,
 				ignoreCase: args.case_insensitive ?? false,
 				mode: modes[args.output_mode ?? "content"],
 				maxResults: Math.floor(maxResults),
-				signal,
-			});
+			};
+			const { rows, capped } = await searchInTime(limitMs, signal, (stop) =>
+				environment.grep({ ...request, signal: stop }),
+			);
 			if (rows.length === 0) return { text: `No matches for ${args.pattern}.` };
 			const shorten = await makeShortener(environment);
 			const lines = rows.map((row) => showRow(shorten(row.path), row));
@@ -72,7 +102,7 @@ export function createGrepTool(environment: ExecutionEnvironment, withModes: boo
 }
 
 /** The tool that finds files by name. */
-export function createGlobTool(environment: ExecutionEnvironment): CodingTool {
+export function createGlobTool(environment: ExecutionEnvironment, limitMs = searchLimitMs): CodingTool {
 	return defineTool<{ pattern: string; path?: string }>({
 		name: "glob",
 		label: "glob",
@@ -90,7 +120,9 @@ export function createGlobTool(environment: ExecutionEnvironment): CodingTool {
 			const status = await environment.stat(base);
 			if (!status) throw new ToolFailure(`${path}: not found`);
 			if (status.kind !== "directory") throw new ToolFailure(`${path}: is not a directory`);
-			const found = await environment.glob({ pattern, path: base, signal });
+			const found = await searchInTime(limitMs, signal, (stop) =>
+				environment.glob({ pattern, path: base, signal: stop }),
+			);
 			if (found.length === 0) return { text: `No files match ${pattern}.` };
 			return { text: found.map(await makeShortener(environment)).join("\n") };
 		},

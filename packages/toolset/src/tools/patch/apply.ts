@@ -1,4 +1,4 @@
-import { encodeRaw, type RawText, rawMark, readRaw, usesCrlf } from "../raw-text.ts";
+import { canCompareLines, encodeRaw, type RawText, rawMark, readRaw, usesCrlf } from "../raw-text.ts";
 import { numberLines } from "../read.ts";
 import { ToolFailure } from "../tool.ts";
 import { type ChunkMiss, LineFinder, locateChunk } from "./locate.ts";
@@ -34,6 +34,11 @@ function explainMiss(path: string, chunk: PatchChunk, miss: ChunkMiss, lines: Ra
  * Throws a `ToolFailure` with the expected lines and the file where a chunk does not fit.
  */
 export function applyChunks(path: string, raw: RawText, chunks: PatchChunk[]): RawText {
+	if (!canCompareLines(raw)) {
+		throw new ToolFailure(
+			`${path} has ${raw.length} bytes, too many to patch. Change it with the shell. Nothing was changed.`,
+		);
+	}
 	const mark = raw.startsWith(rawMark) ? rawMark : "";
 	const body = raw.slice(mark.length);
 	const lineEnd = usesCrlf(body) ? "\r\n" : "\n";

@@ -55,7 +55,7 @@ test("when a file cannot be deleted those that were deleted and written before c
 		"*** Delete File: c.txt",
 	);
 	const tool = createPatchTool(environment, new PathLocks());
-	const answer = readResult(await tool.execute("call", { patch } as never));
+	const answer = readResult(await tool.execute("call", { patch } as never, undefined));
 	expect(answer).toMatchObject({ isError: true, text: expect.stringContaining("c.txt stays. Nothing was changed.") });
 	expect((await readdir(folder.path)).sort()).toEqual(["a.txt", "b.txt", "c.txt"]);
 	expect(await readFile(join(folder.path, "a.txt"), "utf8")).toBe("a\n");
@@ -136,7 +136,7 @@ test.each([
 ])("on a disk that knows no case %s that changes only the case of a name keeps the file", async (_name, lines) => {
 	await using folder = await (await makeFolder()).write({ "readme.md": "one\n" });
 	const tool = createPatchTool(new CaseBlind({ workingDirectory: folder.path, variables: {} }), new PathLocks());
-	const answer = readResult(await tool.execute("call", { patch: patchOf(...lines) } as never));
+	const answer = readResult(await tool.execute("call", { patch: patchOf(...lines) } as never, undefined));
 	expect(answer.isError, answer.text).toBe(false);
 	expect(await readdir(folder.path)).toEqual(["README.md"]);
 	expect(await readFile(join(folder.path, "README.md"), "utf8")).toBe("two\n");

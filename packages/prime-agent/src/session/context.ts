@@ -4,6 +4,7 @@ import {
 	type BranchSummaryEntry,
 	type CompactionEntry,
 	type CustomMessageEntry,
+	type Entry,
 	type EntryBase,
 	isBookkeeping,
 } from "../protocol/entry.ts";
@@ -76,9 +77,14 @@ function readMessages(log: SessionLog): AgentMessage[] {
 /** The newest compaction that has a summary: one that lost it must not take the conversation along. */
 function findCompaction(log: SessionLog): CompactionEntry | undefined {
 	for (const entry of log.fromLeaf(COMPACTIONS)) {
-		if (hasSummary(entry)) return entry as unknown as CompactionEntry;
+		if (isCompaction(entry)) return entry;
 	}
 	return undefined;
+}
+
+/** Whether an entry is a compaction that opens the context: one that lost its summary does not. */
+export function isCompaction(entry: Entry): entry is Entry & CompactionEntry {
+	return entry.type === "compaction" && hasSummary(entry);
 }
 
 function hasSummary({ summary }: EntryBase & { readonly summary?: unknown }): boolean {

@@ -126,7 +126,7 @@ export class Compactor<State> {
 	): Promise<SummaryOutcome> {
 		const settings = this.#host.port(SETTINGS);
 		const { threshold, reserve } = this.limits;
-		const previous = last === undefined ? undefined : String(last.summary);
+		const previous = last?.summary;
 		const messages = cut.summarised.map(({ message }) => message);
 		const room = threshold * CHARACTERS_PER_TOKEN - (previous?.length ?? 0);
 		return requestSummary({

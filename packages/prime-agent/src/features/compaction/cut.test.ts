@@ -127,7 +127,8 @@ test("something said between a call and its result does not part them", () => {
 test("a conversation begins where the newest compaction says, also when an older one lies behind that", () => {
 	const entry = (id: string, fields: object) => ({ id, parentId: null, timestamp: "", ...fields }) as unknown as Entry;
 	const say = (id: string) => entry(id, { type: "message", message: user(id) });
-	const compacted = (id: string, firstKeptEntryId: string) => entry(id, { type: "compaction", firstKeptEntryId });
+	const compacted = (id: string, firstKeptEntryId: string) =>
+		entry(id, { type: "compaction", summary: "s", firstKeptEntryId });
 	const branch = [say("a"), say("b"), say("c"), compacted("old", "a"), say("d"), compacted("new", "b"), say("e")];
 	const { last, messages } = readConversation(branch.reverse());
 	expect({ last: last?.id, kept: idsOf(messages) }).toEqual({ last: "new", kept: "bcde" });
@@ -145,4 +146,19 @@ test("calls that never got a result do not keep the conversation from being cut 
 		1e9,
 	);
 	expect(idsOf(cut?.kept)).toBe("3");
+});
+
+test("a compaction that lost its summary, or what it kept, is read as the model's context has it", () => {
+	const entry = (id: string, fields: object) => ({ id, parentId: null, timestamp: "", type: "message", ...fields });
+	const user = (id: string) => entry(id, { message: { role: "user", content: id, timestamp: 1 } });
+	const read = (compacted: object) => {
+		const entries = [user("a"), user("b"), entry("c", { type: "compaction", ...compacted }), user("d")];
+		const { last, messages } = readConversation(entries.reverse() as Entry[]);
+		return { last: last?.id, ids: messages.map(({ id }) => id) };
+	};
+	expect(read({ summary: "s", firstKeptEntryId: "b" })).toEqual({ last: "c", ids: ["b", "d"] });
+	expect(read({ summary: "s", firstKeptEntryId: "gone" })).toEqual({ last: "c", ids: ["d"] });
+	expect(read({ summary: "s" })).toEqual({ last: "c", ids: ["d"] });
+	expect(read({ summary: " ", firstKeptEntryId: "b" })).toEqual({ last: undefined, ids: ["a", "b", "d"] });
+	expect(read({ summary: 5, firstKeptEntryId: "b" })).toEqual({ last: undefined, ids: ["a", "b", "d"] });
 });

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@prime-agent/loop";
-import type { Entry } from "../../protocol/entry.ts";
-import { toMessage } from "../../session/context.ts";
+import type { CompactionEntry, Entry } from "../../protocol/entry.ts";
+import { isCompaction, toMessage } from "../../session/context.ts";
 import { estimateTokens } from "./tokens.ts";
 
 /** A message of the branch with the entry that holds it. */
@@ -12,7 +12,7 @@ export interface PlacedMessage {
 /** What the model sees now, as a compaction looks at it. */
 export interface Conversation {
 	/** The compaction that opened the context; its summary goes into the next one. */
-	readonly last: Entry | undefined;
+	readonly last: (Entry & CompactionEntry) | undefined;
 	/** The messages since what it kept, oldest first. */
 	readonly messages: readonly PlacedMessage[];
 }
@@ -27,14 +27,19 @@ export interface Cut {
 /** Reads the branch back to the first message that the model still sees. */
 export function readConversation(fromLeaf: Iterable<Entry>): Conversation {
 	const messages: PlacedMessage[] = [];
-	let last: Entry | undefined;
+	let last: (Entry & CompactionEntry) | undefined;
+	let newest = 0;
 	for (const entry of fromLeaf) {
-		if (entry.type === "compaction") last ??= entry;
+		if (!last && isCompaction(entry)) {
+			last = entry;
+			newest = messages.length;
+		}
 		const message = toMessage(entry);
 		if (message) messages.push({ id: entry.id, message });
-		if (entry.id === last?.firstKeptEntryId) break;
+		if (entry.id === last?.firstKeptEntryId) return { last, messages: messages.reverse() };
 	}
-	return { last, messages: messages.reverse() };
+	// What a compaction kept stands before it; where that is lost, nothing before it was kept.
+	return { last, messages: (last ? messages.slice(0, newest) : messages).reverse() };
 }
 
 /**

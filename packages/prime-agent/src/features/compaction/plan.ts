@@ -15,7 +15,7 @@ export type CompactionReason = "manual" | "requested" | "threshold" | "overflow"
 export interface CompactionPlan {
 	readonly cut: Cut;
 	/** The compaction before this one. */
-	readonly last: Entry | undefined;
+	readonly last: Conversation["last"];
 	readonly tokensBefore: number;
 	/** What the user asked for last, where that does not stay anyway. */
 	readonly request: string | undefined;

@@ -16,7 +16,7 @@ const reply = (used: number, stopReason = "stop") => ({
 function branch(...messages: readonly (object | "compaction")[]): Entry[] {
 	return messages
 		.map((message, n) => ({
-			...(message === "compaction" ? { type: message } : { type: "message", message }),
+			...(message === "compaction" ? { type: message, summary: "s" } : { type: "message", message }),
 			id: String(n),
 			parentId: null,
 			timestamp: "",

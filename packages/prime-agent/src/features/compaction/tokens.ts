@@ -1,7 +1,7 @@
 import type { AssistantMessage, Usage } from "@earendil-works/pi-ai";
 import type { AgentMessage } from "@prime-agent/loop";
 import type { Entry } from "../../protocol/entry.ts";
-import { toMessage } from "../../session/context.ts";
+import { isCompaction, toMessage } from "../../session/context.ts";
 
 /** What an image costs about, whatever its bytes: providers scale pictures down to about this. */
 const IMAGE_TOKENS = 1_200;
@@ -50,7 +50,7 @@ export interface ContextSize {
 export function measureContext(fromLeaf: Iterable<Entry>, messages: readonly AgentMessage[]): ContextSize {
 	let tail = 0;
 	for (const entry of fromLeaf) {
-		if (entry.type === "compaction") return { tokens: estimateAll(messages), isMeasured: false };
+		if (isCompaction(entry)) return { tokens: estimateAll(messages), isMeasured: false };
 		const message = toMessage(entry);
 		if (!message) continue;
 		if (isReply(message)) {
@@ -71,7 +71,7 @@ export function measureGrowth(fromLeaf: Iterable<Entry>): number | undefined {
 	let smallest = Number.POSITIVE_INFINITY;
 	let guessed = 0;
 	for (const entry of fromLeaf) {
-		if (entry.type === "compaction") return newest === undefined ? guessed : newest - smallest;
+		if (isCompaction(entry)) return newest === undefined ? guessed : newest - smallest;
 		const message = toMessage(entry);
 		if (!message) continue;
 		const used = isReply(message) ? usedTokens(message.usage) : 0;

@@ -203,6 +203,25 @@ test("another model gets no signatures of the one before", () => {
 	expect(JSON.stringify(repairTranscript(messages, OTHER))).not.toMatch(/Signature/);
 });
 
+test("texts of megabytes in a call's arguments go to a model shortened, the rest of the arguments as it was", () => {
+	const code = `begin ${"x".repeat(2_000_000)} end`;
+	const huge = { ...call("a"), arguments: { code, cells: [1, { more: code, none: null }], empty: [] } };
+	for (const target of [TARGET, OTHER]) {
+		const [, reply] = repairTranscript([user("go"), assistant([huge], "toolUse"), result("a")], target);
+		const [block] = (reply as AssistantMessage).content;
+		const args = (block as typeof huge).arguments;
+		expect(JSON.stringify(args).length).toBeLessThan(201_000);
+		expect(args.code).toMatch(/^begin x[\s\S]*x end$/);
+		expect(args).toEqual({ code: args.code, cells: [1, { more: args.code, none: null }], empty: [] });
+	}
+});
+
+test("a call that its server signed goes back to it whole, because the signature covers its arguments", () => {
+	const signed = { ...call("a"), arguments: { code: "x".repeat(200_000) }, thoughtSignature: "t" };
+	const messages = [user("go"), assistant([signed], "toolUse"), result("a")];
+	expect((repairTranscript(messages, TARGET)[1] as AssistantMessage).content).toEqual([signed]);
+});
+
 test("an image becomes a sentence for a model without eyes and stays for one that sees", () => {
 	const picture: Message = {
 		role: "user",

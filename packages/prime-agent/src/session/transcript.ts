@@ -13,8 +13,11 @@ import { cutMiddle } from "../lib/text.ts";
 /** What matters about the model that a transcript is made for. */
 export type TranscriptTarget = Pick<Model<Api>, "api" | "provider" | "id" | "input">;
 
-/** Most characters of one result that go to a model: no server takes megabytes, and files of other programs have them. */
-const RESULT_LIMIT = 100_000;
+/**
+ * Most characters of one text of a result or of a call's arguments that go to a model: no server takes megabytes, and
+ * files of other programs have them.
+ */
+const TEXT_LIMIT = 100_000;
 const NO_IMAGE = "(An image was here; this model cannot see images.)";
 const NO_OUTPUT = "(no output)";
 const LOST_BEGINNING = "(The beginning of this conversation was lost.)";
@@ -107,7 +110,12 @@ function repairReply(message: AssistantMessage, target: TranscriptTarget): Assis
 			seen.add(block.id);
 			const name = cleanToolName(block.name);
 			const same = name === block.name ? block : { ...block, name };
-			content.push(sameModel ? same : { type: "toolCall", id: block.id, name, arguments: block.arguments });
+			// A signature covers the arguments; what a server signed it has sent itself, so that it takes it back.
+			if (sameModel && block.thoughtSignature) content.push(same);
+			else
+				content.push(
+					shortenArguments(sameModel ? same : { type: "toolCall", id: block.id, name, arguments: block.arguments }),
+				);
 		}
 	}
 	if (!content.some((block) => block.type !== "thinking")) return undefined;
@@ -150,11 +158,26 @@ function missingResult(call: ToolCall, reply: AssistantMessage): ToolResultMessa
 function shorten(result: ToolResultMessage): ToolResultMessage {
 	const isBlank = result.content.every((block) => block.type === "text" && block.text.trim() === "");
 	if (isBlank) return { ...result, content: [{ type: "text", text: NO_OUTPUT }] };
-	if (!result.content.some((block) => block.type === "text" && block.text.length > RESULT_LIMIT)) return result;
+	if (!result.content.some((block) => block.type === "text" && block.text.length > TEXT_LIMIT)) return result;
 	const content = result.content.map((block) =>
-		block.type === "text" ? { ...block, text: cutMiddle(block.text, RESULT_LIMIT) } : block,
+		block.type === "text" ? { ...block, text: cutMiddle(block.text, TEXT_LIMIT) } : block,
 	);
 	return { ...result, content };
+}
+
+/** A call whose arguments are the same JSON with no text that is longer than a model can read. */
+function shortenArguments(call: ToolCall): ToolCall {
+	const shortened = shortenTexts(call.arguments);
+	return shortened === call.arguments ? call : { ...call, arguments: shortened };
+}
+
+/** The value itself when nothing in it is too long. */
+function shortenTexts<Value>(value: Value): Value {
+	if (typeof value === "string") return (value.length > TEXT_LIMIT ? cutMiddle(value, TEXT_LIMIT) : value) as Value;
+	if (typeof value !== "object" || value === null) return value;
+	const entries = Object.entries(value).map(([key, inner]) => [key, shortenTexts(inner)] as const);
+	if (entries.every(([key, inner]) => inner === (value as Record<string, unknown>)[key])) return value;
+	return (Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)) as Value;
 }
 
 function fitImages<M extends Message & { role: "user" | "toolResult" }>(message: M, target: TranscriptTarget): M {

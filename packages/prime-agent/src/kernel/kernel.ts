@@ -30,6 +30,9 @@ export interface QueuedKernelOptions {
 	readonly closeMs: () => number;
 }
 
+/** How long somebody may wait for a snapshot while the kernel lives on. */
+const SAVE_MS = 1000;
+
 type StopReason = "interrupted" | "timeout";
 
 /** Cells one at a time over a kernel process that is started when needed and replaced when it has ended. */
@@ -68,6 +71,10 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 
 	watch(listener: (event: KernelEvent) => void): void {
 		this.#onEvent = listener;
+	}
+
+	async save(): Promise<void> {
+		await this.#snapshots?.save(Math.min(SAVE_MS, this.#options.closeMs()));
 	}
 
 	info(): KernelInfo | undefined {

@@ -101,15 +101,20 @@ export class Snapshots {
 		return { ...report, fatal, behind };
 	}
 
-	/** Takes a last snapshot of what is not saved yet, and waits for it. */
-	async close(withinMs: number): Promise<void> {
+	/** Takes a snapshot of what is not saved yet; false when it takes longer than that, and goes on. */
+	async save(withinMs: number): Promise<boolean> {
 		clearTimeout(this.#timer);
 		const last = (async () => {
 			await this.#saving;
 			await this.#save();
 			return true;
 		})();
-		if (!(await within(last, withinMs))) {
+		return (await within(last, withinMs)) ?? false;
+	}
+
+	/** Takes a last snapshot, and waits for it. */
+	async close(withinMs: number): Promise<void> {
+		if (!(await this.save(withinMs))) {
 			this.#tellFailure(`the program ended before it was written (${withinMs / 1000} s)`);
 		}
 		this.#isOff = true;

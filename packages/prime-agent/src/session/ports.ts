@@ -134,6 +134,8 @@ export interface KernelPort {
 	serve(handler: HostRequestHandler): void;
 	/** Sets who hears what happens to the kernel beside its cells; must not throw, the last caller wins. */
 	watch(listener: (event: KernelEvent) => void): void;
+	/** Saves the variables now instead of in the next pause; resolves when that is done, or goes on without its caller. */
+	save(): Promise<void>;
 	/** Names of environment variables that cells do not get, because they look like credentials. */
 	readonly leftOut: readonly string[];
 	/** The running kernel, or undefined before the first start and after its end. */

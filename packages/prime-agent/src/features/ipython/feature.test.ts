@@ -18,6 +18,8 @@ const DONE: CellResult = {
 /** A kernel that writes down what is asked of it. */
 function recordingKernel() {
 	const asked: string[] = [];
+	/** How many things were asked before each save. */
+	const saves: number[] = [];
 	const port: KernelPort = {
 		prewarm: () => void asked.push("prewarm"),
 		execute: async (code) => {
@@ -26,11 +28,12 @@ function recordingKernel() {
 		},
 		serve: () => undefined,
 		watch: () => undefined,
+		save: async () => void saves.push(asked.length),
 		leftOut: [],
 		info: () => undefined,
 		dispose: async () => undefined,
 	};
-	return { asked, ports: [[KERNEL, port]] as const };
+	return { asked, saves, ports: [[KERNEL, port]] as const };
 }
 
 const cell = (code: string) => reply({ calls: [{ id: code, name: "ipython", arguments: { code } }] });
@@ -62,4 +65,11 @@ test("the turns after the first of a run start no kernel", async () => {
 	await waitFor(() => asked.includes("prewarm"), "the start");
 	expect(asked.filter((one) => one === "prewarm")).toHaveLength(1);
 	expect(asked.filter((one) => one !== "prewarm")).toEqual(["1", "2"]);
+});
+
+test("the variables are saved at the end of a run, after all its cells", async () => {
+	const { asked, saves, ports } = recordingKernel();
+	const bench = openBench({ features: [ipython], ports, steps: [cell("1"), reply({ text: "done" })] });
+	await bench.say("go");
+	expect(saves).toEqual([asked.length]);
 });

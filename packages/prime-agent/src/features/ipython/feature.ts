@@ -43,6 +43,8 @@ export const ipython = defineFeature({
 				},
 			}),
 		);
+		// while somebody listens: at the end of the session nobody may
+		host.on("run_end", () => kernel.save());
 		let isDue = false;
 		host.on("run_start", () => {
 			isDue = true;

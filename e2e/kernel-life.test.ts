@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { reply, waitFor } from "@prime-agent/testkit";
+import { expect, it } from "vitest";
+import { type CliHarness, setUpCli } from "./cli-harness.ts";
+
+const cell = (code: string) => reply({ calls: [{ name: "ipython", arguments: { code } }] });
+const KILL = "import os\nos.kill(os.getpid(), 9)";
+
+/** What the model was told a cell gave. */
+function resultOf(harness: CliHarness, request: number): string {
+	return String(harness.server.modelRequests.at(request)?.body.messages.at(-1)?.content);
+}
+
+/** The lines of JSON mode of one type. */
+function linesOf(stdout: string, type: string): Record<string, unknown>[] {
+	const lines = stdout.trimEnd().split("\n");
+	return lines.map((line) => JSON.parse(line)).filter((line) => line.type === type);
+}
+
+/** The folder that the only session keeps beside its file, or undefined before there is one. */
+async function artifactsOf({ agentFolder }: CliHarness): Promise<string | undefined> {
+	const folder = join(agentFolder, "session-artifacts");
+	const [name] = existsSync(folder) ? await readdir(folder) : [];
+	return name && join(folder, name);
+}
+
+it("continues a session with the variables of its cells, and tells the model so", async () => {
+	const harness = await setUpCli();
+	harness.server.script(
+		cell("def double(n): return 2 * n\nx = 21\nlines = (n for n in 'ab')"),
+		reply({ text: "kept" }),
+		cell("double(x)"),
+		reply({ text: "42" }),
+	);
+	const first = await harness.run(["-p", "first"]);
+	expect(first).toMatchObject({ code: 0, stdout: "kept\n" });
+	expect(first.stderr).toBe(
+		"Not saved with the session: the variable lines (a live generator belongs to its process).\n",
+	);
+	expect(await harness.run(["-p", "--continue", "second"])).toMatchObject({ code: 0, stdout: "42\n", stderr: "" });
+	const told = resultOf(harness, 3);
+	expect(told).toMatch(/^\[The session goes on in a new kernel\. Variables restored from a snapshot: double, x\. /);
+	expect(told).toContain("Gone: lines (a live generator belongs to its process).");
+	expect(told).toMatch(/\n42\n$/);
+});
+
+// K17
+it("keeps variables in a private file that holds no key of the user's", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("import os\nall = dict(os.environ)\nx = 'kept-value'"), reply({ text: "done" }));
+	await harness.run(["-p", "go"], { env: { ACME_API_KEY: "canary-4242" } });
+	const folder = await artifactsOf(harness);
+	const path = join(folder!, "kernel-state");
+	expect(await readdir(folder!)).toEqual(["kernel-state"]);
+	expect((await stat(path)).mode & 0o777).toBe(0o600);
+	expect((await stat(folder!)).mode & 0o777).toBe(0o700);
+	const text = await readFile(path, "latin1");
+	expect(text).toContain("kept-value");
+	expect(text).not.toContain("canary-4242");
+	expect(text).not.toContain("sk-canary");
+});
+
+// K19
+it("tells the user and the model how a kernel died, and the model what is lost", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("x = 1"), cell(KILL), cell("print('x' in globals())"), reply({ text: "done" }));
+	const result = await harness.run(["-p", "go"]);
+	expect(result).toMatchObject({ code: 0, stdout: "done\n" });
+	expect(result.stderr).toBe("Warning: The kernel process was killed by SIGKILL. The next cell gets a new one.\n");
+	expect(resultOf(harness, 2)).toContain("[The kernel process was killed by SIGKILL.\nThe next cell gets a new kernel");
+	expect(resultOf(harness, 3)).toMatch(
+		/^\[The kernel process was killed by SIGKILL\. This cell got a new kernel\. Gone: x\. [^\]]*\]\nFalse\n$/,
+	);
+});
+
+it("reports the death of a kernel in JSON mode with its signal, and snapshots with what they left out", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell(KILL), cell("g = (n for n in 'a')"), reply({ text: "done" }));
+	const { stdout } = await harness.run(["-p", "--mode", "json", "go"]);
+	expect(linesOf(stdout, "kernel_ended")).toEqual([
+		{ type: "kernel_ended", how: "The kernel process was killed by SIGKILL.", signal: "SIGKILL" },
+	]);
+	const failed = linesOf(stdout, "kernel_save_failed");
+	const saved = linesOf(stdout, "kernel_saved");
+	expect([...saved, ...failed]).toMatchObject([
+		{ count: 0, unsaved: [{ name: "g", why: "a live generator belongs to its process" }] },
+	]);
+});
+
+it("tells the user which interpreters were tried when no kernel can start", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("1"), cell("2"), reply({ text: "no kernel" }));
+	const env = { PRIME_AGENT_KERNEL_PYTHON: "/home/user/no-python" };
+	const result = await harness.run(["-p", "go"], { env });
+	expect(result).toMatchObject({ code: 0, stdout: "no kernel\n" });
+	expect(result.stderr.match(/Warning: The Python kernel cannot start\./g)).toHaveLength(1);
+	expect(result.stderr).toContain("/home/user/no-python: ");
+	expect(result.stderr).toContain("Install Python 3.10 or newer");
+	expect(resultOf(harness, 1)).toContain("The Python kernel cannot start.");
+});
+
+it("reports in JSON mode that no kernel can start", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("1"), reply({ text: "no kernel" }));
+	const env = { PRIME_AGENT_KERNEL_PYTHON: "/home/user/no-python" };
+	const { stdout } = await harness.run(["-p", "--mode", "json", "go"], { env });
+	expect(linesOf(stdout, "kernel_unavailable")).toMatchObject([{ error: expect.stringContaining("no-python") }]);
+});
+
+it.each(["SIGTERM", "SIGKILL"] as const)("goes on with the variables after the program got %s", async (signal) => {
+	const harness = await setUpCli();
+	harness.server.script(cell("x = 6"), reply({ silence: "before-headers" }), cell("x * 7"), reply({ text: "done" }));
+	const live = harness.start(["-p", "first"], { input: "" });
+	await waitFor(async () => {
+		const folder = await artifactsOf(harness);
+		return folder !== undefined && existsSync(join(folder, "kernel-state"));
+	}, "a snapshot while the model thinks");
+	live.kill(signal);
+	await live.done;
+	expect(await harness.run(["-p", "--continue", "second"])).toMatchObject({ code: 0, stdout: "done\n" });
+	expect(resultOf(harness, 3)).toMatch(/Variables restored from a snapshot: x\.[^\]]*\]\n42\n$/);
+});
+
+it("keeps nothing with --no-session", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("x = 1"), reply({ text: "done" }));
+	await harness.run(["-p", "--no-session", "go"]);
+	expect(await artifactsOf(harness)).toBeUndefined();
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { KernelEvent } from "../../session/ports.ts";
+import { tellKernelEvents } from "./watch.ts";
+
+/** What clients and people are told of these events. */
+function tell(...events: KernelEvent[]): unknown[] {
+	const told: unknown[] = [];
+	const onEvent = tellKernelEvents({
+		emit: (name, data) => told.push({ [name]: data }),
+		notify: (level, text) => told.push(`${level}: ${text}`),
+	});
+	for (const event of events) onEvent(event);
+	return told;
+}
+
+test("the end of a kernel is an event and a warning, each time", () => {
+	const event = { type: "ended", how: "The kernel process ended with exit code 7.", exitCode: 7 } as const;
+	const { type: _type, ...data } = event;
+	const warning = "warning: The kernel process ended with exit code 7. The next cell gets a new one.";
+	expect(tell(event, event)).toEqual([{ kernel_ended: data }, warning, { kernel_ended: data }, warning]);
+});
+
+test("a variable that is not saved is told once, however many snapshots follow", () => {
+	const event: KernelEvent = {
+		type: "saved",
+		names: ["a", "b"],
+		unsaved: [{ name: "g", why: "it is larger than 64 MB" }],
+		bytes: 7,
+		durationMs: 1,
+	};
+	const data = { kernel_saved: { count: 2, unsaved: event.unsaved, bytes: 7, durationMs: 1 } };
+	const note = "info: Not saved with the session: the variable g (it is larger than 64 MB).";
+	expect(tell(event, event)).toEqual([data, note, data]);
+});
+
+test("a snapshot that cannot be written is a warning, once for each reason", () => {
+	const event: KernelEvent = { type: "save_failed", reason: "it cannot be written: No space left on device" };
+	expect(tell(event, event).filter((each) => typeof each === "string")).toEqual([
+		"warning: The variables of the kernel were not saved: it cannot be written: No space left on device.",
+	]);
+});

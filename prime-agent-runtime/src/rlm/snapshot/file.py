@@ -55,6 +55,9 @@ class Writer:
         write_all(self.file, text + END.pack(len(text), zlib.crc32(text), WORD))
         os.fsync(self.file.fileno())
 
+    def close(self):
+        self.file.close()
+
 
 class TooLarge(Exception):
     """A variable needs more room than it may have."""
@@ -115,6 +118,12 @@ class Reader:
 
     def close(self):
         os.close(self.fd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def read_table(self):
         end = self.size - END.size

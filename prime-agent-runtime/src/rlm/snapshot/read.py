@@ -22,10 +22,8 @@ def restore(namespace, path):
         return {"missing": True, "restored": [], "lost": [], "unsaved": []}
     except (Unreadable, OSError, ValueError, KeyError) as error:
         return {"problem": str(error), "restored": [], "lost": [], "unsaved": []}
-    try:
+    with reader:
         return Restoring(reader, namespace).run()
-    finally:
-        reader.close()
 
 
 class Restoring:

@@ -68,12 +68,17 @@ def write(namespace, names, carried, path, limits):
         }
         writer.finish(table)
         # what cannot be read again must not take the place of what can
-        if Reader(aside).table != table:
-            raise Unsaved("what was written reads differently")
+        with Reader(aside) as reader:
+            if reader.table != table:
+                raise Unsaved("what was written reads differently")
         os.rename(aside, path)
     except BaseException:
         os.unlink(aside)
         raise
+    finally:
+        writer.close()
+        if old is not None:
+            old.close()
     sync_folder(path)
     return {"saved": [each["name"] for each in records], "unsaved": unsaved, "bytes": os.path.getsize(path)}
 

@@ -1,13 +1,16 @@
 import { createKernel } from "../index.ts";
 
-/** A program that owns a kernel, for tests that kill it. Arguments: folder, cell, interpreter (may be empty). */
+/** A program that owns a kernel, for tests that kill it. Arguments: back end, folder, cell. */
 export const HOST_PROGRAM: string = import.meta.filename;
 
-async function main([folder = "", code = "", python = ""]: readonly string[]): Promise<void> {
+async function main([backend, folder = "", code = ""]: readonly string[]): Promise<void> {
 	const kernel = createKernel({
 		cwd: folder,
-		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
-		settings: python ? { python } : {},
+		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder, PRIME_AGENT_ARTIFACTS_DIR: `${folder}/session` },
+		settings: {
+			backend: backend === "ipykernel" ? backend : "builtin",
+			python: process.env.PRIME_AGENT_TEST_PYTHON || undefined,
+		},
 	});
 	await kernel.execute("x = 1");
 	process.stdout.write(`kernel ${kernel.info()?.pid}\n`);

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from rlm.processes import CHILD, MARK, find_leftovers, send_signal
+from rlm.processes import CHILD, MARK, find_children, find_leftovers, send_signal
 
 WIRE_FD = 3
 REPORT_FD = 4
@@ -19,8 +19,7 @@ REPORT_FD = 4
 OWNER_GRACE_S = 2.0
 TERM_GRACE_S = 2.0
 KILL_GRACE_S = 3.0
-# when orphans begin to be adopted, after the start
-ADOPT_S = 0.3
+KILL_ROUNDS = 50
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -68,19 +67,15 @@ class Guardian:
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        adopt_orphans()
         sources = [REPORT_FD, self.life, wake_read]
         deadline = None
-        adopting = time.monotonic() + ADOPT_S
         while not self.has_ended():
-            now = time.monotonic()
-            if adopting is not None and now >= adopting:
-                adopt_orphans()
-                adopting = None
-            if deadline is not None and now >= deadline:
+            timeout = None if deadline is None else deadline - time.monotonic()
+            if timeout is not None and timeout <= 0:
                 send_signal(self.kernel, signal.SIGKILL)
-                deadline = None
-            waits = [at - now for at in (deadline, adopting) if at is not None]
-            ready, _, _ = select.select(sources, [], [], min(waits) if waits else None)
+                deadline, timeout = None, None
+            ready, _, _ = select.select(sources, [], [], timeout)
             if self.life in ready and not self.read_notes():
                 sources.remove(self.life)
             if wake_read in ready:
@@ -165,19 +160,33 @@ class Guardian:
         known = [{"pid": pid, "command": jobs[pid]} for pid in sorted(jobs) if not self.is_copy(pid)]
         if known:
             self.report({"jobs": known})
-        for number, grace in ((signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, KILL_GRACE_S)):
-            deadline = time.monotonic() + grace
-            told = set()
-            while jobs and time.monotonic() < deadline:
-                for pid in jobs:
-                    # a process that ignores TERM gets it once, one that forks on gets each KILL
-                    if number == signal.SIGKILL or pid not in told:
-                        send_signal(pid, number)
-                        told.add(pid)
-                time.sleep(0.02)
-                # adopted ones that have ended
-                self.has_ended()
-                jobs = self.leftovers()
+        self.end_all(jobs, signal.SIGTERM, TERM_GRACE_S)
+        self.end_all(self.leftovers(), signal.SIGKILL, KILL_GRACE_S)
+
+    def end_all(self, jobs, number, grace):
+        """Signals until nothing is left or the time is up."""
+        deadline = time.monotonic() + grace
+        told = set()
+        while jobs and time.monotonic() < deadline:
+            for pid in jobs:
+                # a process that ignores TERM gets it once, one that forks on gets each KILL
+                if number == signal.SIGKILL or pid not in told:
+                    send_signal(pid, number)
+                    told.add(pid)
+            if number == signal.SIGKILL:
+                kill_children()
+            time.sleep(0.02)
+            # adopted ones that have ended
+            self.has_ended()
+            jobs = self.leftovers()
+
+
+def kill_children():
+    """Kills adopted processes for as long as it takes: one that forks on and ends is faster than a look at all processes."""
+    for _ in range(KILL_ROUNDS):
+        for pid in find_children(os.getpid()):
+            send_signal(pid, signal.SIGKILL)
+        time.sleep(0.001)
 
 
 def adopt_orphans():

@@ -118,9 +118,14 @@ class Kernel:
 
     def crash(self):
         """Ends at once after a fault of this program; the host shows what it can read of it."""
-        import traceback
+        try:
+            import traceback
 
-        os.write(self.complaints, traceback.format_exc().encode())
+            text = traceback.format_exc()
+        except Exception:
+            # not even an import is possible
+            text = repr(sys.exc_info()[1])
+        os.write(self.complaints, text.encode())
         os._exit(70)
 
     def release(self):
@@ -301,8 +306,12 @@ def needs_loop(code):
 
 def failure(error):
     """The `done` fields of a cell that ended with an exception."""
-    # imported late: most cells end well
-    from rlm import trace
-
     status = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
+    try:
+        # imported late: most cells end well
+        from rlm import trace
+    except Exception as problem:
+        # a cell has taken what an import needs: descriptors, memory, modules
+        name, value = type(error).__name__, "its message could not be made: %r" % problem
+        return {"status": status, "error": {"name": name, "value": value, "traceback": [name + ": " + value]}}
     return {"status": status, "error": trace.describe(error)}

@@ -80,6 +80,24 @@ def read_proc(mark, groups, root):
     return {pid: command for pid in found if (command := read_command(pid)) is not None}
 
 
+def find_children(parent):
+    """Children of a process that were not let go, found without a look at all processes; none where the system cannot tell."""
+    try:
+        pids = read_bytes(parent, "task/%d/children" % parent).split()
+    except OSError:
+        return []
+    found = []
+    for pid in map(int, pids):
+        try:
+            variables = read_variables(pid)
+        except OSError:
+            # it ended meanwhile
+            continue
+        if MARK in variables or CHILD not in variables:
+            found.append(pid)
+    return found
+
+
 def read_variables(pid):
     """The two variables above as a process got them when it was started."""
     pairs = (variable.partition("=") for variable in read_bytes(pid, "environ").decode("latin-1").split("\0"))

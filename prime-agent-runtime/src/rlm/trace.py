@@ -52,8 +52,7 @@ def format_lines(error):
     left_out = shorten(error)
     report = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
     left_out += trim(report)
-    text = "".join(piece if len(piece) <= MAX_VALUE else piece[:MAX_VALUE] + "...\n" for piece in report.format())
-    lines = text.rstrip("\n").split("\n")
+    lines = "".join(report.format()).rstrip("\n").split("\n")
     cut = len(lines) - MAX_LINES
     if cut > 0:
         half = MAX_LINES // 2

@@ -79,6 +79,8 @@ def configure(folder):
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
     config.IPKernelApp.capture_fd_output = False
+    # a message that is not copied needs a thread with descriptors of its own, and a cell may have used up all
+    config.Session.copy_threshold = 1 << 40
     # warnings about what was left out on purpose would be taken for the cause of a death
     config.KernelApp.log_level = logging.ERROR
     if len(os.fsencode(folder)) <= FOLDER_BYTES:

@@ -128,7 +128,7 @@ class Kernel:
         snapshots = Snapshots(names, wire.send, self.note)
         self.cells = Cells(shell, self.loop, wire, self.output, streams, displays, interrupts, names, snapshots)
         self.interrupts = interrupts
-        app.kernel.attach(self.cells, bridge, self.hang_up, fillers)
+        app.kernel.attach(self.cells, bridge, self.hang_up, self.crash, fillers)
         # a signal that another thread receives also wakes a loop that sleeps
         signal.set_wakeup_fd(self.loop.loop._csock.fileno(), warn_on_full_buffer=False)
         wire.start(self.crash)
@@ -190,9 +190,14 @@ class Kernel:
 
     def crash(self):
         """Ends at once after a fault of this program; the host shows what it can read of it."""
-        import traceback
+        try:
+            import traceback
 
-        os.write(self.complaints, traceback.format_exc().encode())
+            text = traceback.format_exc()
+        except Exception:
+            # not even an import is possible
+            text = repr(sys.exc_info()[1])
+        os.write(self.complaints, text.encode())
         os._exit(70)
 
     def release(self):

@@ -18,12 +18,13 @@ class ServingKernel(IPythonKernel):
 
     shell_class = Shell
 
-    def attach(self, cells, bridge, hang_up, fillers):
+    def attach(self, cells, bridge, hang_up, crash, fillers):
         """To be called before `start()`; the host has connected when the first cell comes."""
         self.fillers = fillers
         self.cells = cells
         self.bridge = bridge
         self.hang_up = hang_up
+        self.crash = crash
         self.session.pack = pack
 
     def pre_handler_hook(self):
@@ -32,6 +33,14 @@ class ServingKernel(IPythonKernel):
     post_handler_hook = pre_handler_hook
 
     async def execute_request(self, stream, ident, parent):
+        try:
+            await self.answer(stream, ident, parent)
+        except BaseException:
+            # the host would wait for the end of this cell for ever
+            self.crash()
+
+    async def answer(self, stream, ident, parent):
+        """Runs a cell and sends its reply."""
         if self.fillers is not None:
             self.cells.wire.flush()
             self.fillers.close()

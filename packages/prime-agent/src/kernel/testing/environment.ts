@@ -48,9 +48,9 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 	}),
 	cells(
 		"A pager does not hold a command",
-		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git -p log --format=%s\necho text | $PAGER",
+		"%%bash\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\ngit init -q . && git commit --allow-empty -qm first && git -p log --format=%s\necho text | $PAGER\necho pager | $GIT_PAGER\necho manual | $MANPAGER",
 		{
-			stdout: "first\ntext\n",
+			stdout: "first\ntext\npager\nmanual\n",
 		},
 	),
 	cells("EDITOR fails and says what to do", '%%bash\nsh -c "$EDITOR file"', {

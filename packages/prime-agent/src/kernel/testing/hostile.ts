@@ -89,6 +89,26 @@ export const HOSTILE: readonly KernelCase[] = [
 		{ error: "ValueError: 4999", traceback: /lines in the middle are left out/ },
 	),
 	{
+		title: "A cell whose end cannot be told costs its kernel and blocks nobody",
+		run: async (bench) => {
+			await bench.run("import rlm.trace, sys\nvars(sys.modules['rlm.trace']).clear()");
+			expect((await bench.run("1/0")).status).toBe("dead");
+			check(await bench.run("'new'"), { result: "'new'" });
+		},
+	},
+	{
+		title: "A cell that uses up all descriptors costs only what needs one, until it gives them back",
+		run: async (bench) => {
+			await bench.run(
+				"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))\nkept = []\ntry:\n    while True: kept.append(open('/dev/null'))\nexcept OSError: pass",
+			);
+			expect((await bench.run("%%bash\necho no")).status).toBe("error");
+			check(await bench.run("print('x' * 300_000)"), { stdout: /it could not be kept whole: .*Too many open files/ });
+			await bench.run("kept.clear()");
+			check(await bench.run("!echo again"), { stdout: "again\n" });
+		},
+	},
+	{
 		title: "A message that never ends is stopped by an interrupt, and the variables are kept",
 		run: async (bench) => {
 			await bench.run("kept = 'kept'");

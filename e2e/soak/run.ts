@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
+import { runAttacks } from "../attacks/run.ts";
 import { runKills } from "./kills.ts";
 
 /** Long random runs. Each part also runs in the suite, small: this is the same with more seeds. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 200);
+/** Part of the name of the attacks to run, with `builtin:` or `ipykernel:` in front for one side; all when empty. */
+const ATTACKS = process.env.SOAK_ATTACKS ?? "";
 const TESTS = [
 	{
 		what: "10,000 random worlds of queue and gate",
@@ -31,6 +34,8 @@ console.log(`landed: ${JSON.stringify(landed)}; ${Math.round((100 * aimed) / KIL
 for (const fault of faults) console.log(`FAULT ${fault}`);
 
 let failed = faults.length > 0 || aimed < 0.8 * KILLS;
+console.log("attacks on the kernel");
+failed = !(await runAttacks(ATTACKS)) || failed;
 for (const { what, file, env } of TESTS) {
 	console.log(what);
 	const root = resolve(import.meta.dirname, "../..");

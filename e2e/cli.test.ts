@@ -197,7 +197,7 @@ it("writes one line of JSON for each event, in the order they happen", async () 
 });
 
 it.each(["text", "json"])(
-	"exits 1 in %s mode when the key is refused, says how to renew it, and shows it nowhere",
+	"exits 1 in %s mode when the key is refused, says how to renew it, and shows it nowhere (H01)",
 	async (mode) => {
 		const { run, server, agentFolder } = await setUpCli();
 		const error = { message: "Incorrect API key provided: sk-canary-0123456789" };
@@ -212,6 +212,39 @@ it.each(["text", "json"])(
 		}
 	},
 );
+
+it("keeps warnings, notes and what the kernel says out of what programs read (H05)", async () => {
+	const { run, server, agentFolder } = await setUpCli();
+	await writeFile(join(agentFolder, "settings.json"), '{"retry":{"baseDelayMs":1},"colour":1}');
+	await writeFile(join(agentFolder, "auth.json"), "{}", { mode: 0o644 });
+	const busy = raw({ status: 503, body: { error: { message: "busy" } } });
+	const loud = cell("import sys; print('out'); print('err', file=sys.stderr)");
+	server.script(...[1, 2].flatMap(() => [busy, loud, reply({ text: "quiet" })]));
+	const text = await run(["-p", "hi"]);
+	expect(text).toMatchObject({ code: 0, stdout: "quiet\n" });
+	expect(text.stderr).toMatch(/^Warning: .*"colour" is not known\.\nWarning: .*auth\.json can be read by other users/);
+	expect(text.stderr).toContain("Trying again in");
+	const json = await run(["-p", "--mode", "json", "hi"]);
+	const lines = json.stdout
+		.trimEnd()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+	expect(lines.every(({ type }) => typeof type === "string")).toBe(true);
+	expect(json.stderr).toMatch(/^Warning: [^\n]*\nWarning: [^\n]*\n$/);
+});
+
+it.each([[[]], [["--mode", "json"]]])("takes an empty pipe for no prompt, and says so (%j, H03)", async (mode) => {
+	const { run, server } = await setUpCli();
+	for (const input of ["", " \n"]) {
+		const { code, stdout, stderr } = await run(["-p", ...mode], { input });
+		expect({ code, stdout, stderr }).toEqual({
+			code: 1,
+			stdout: "",
+			stderr: expect.stringContaining("There is no prompt."),
+		});
+	}
+	expect(server.requests).toEqual([]);
+});
 
 it("lists the models that have a key and where it comes from, without asking anybody", async () => {
 	const { run, server } = await setUpCli();

@@ -104,7 +104,7 @@ const WALK: readonly Format[] = [
 	...["responses", "anthropic", "gemini", "responses", "gemini", "chat"],
 ] as Format[];
 
-it("changes between all pairs of formats in one session, with thinking, parallel calls and characters cut in two", async () => {
+it("changes between all pairs of formats in one session, with thinking, parallel calls and characters cut in two (P01, P19)", async () => {
 	const pairs = new Set(WALK.slice(1).map((format, index) => `${WALK[index]} ${format}`));
 	expect(pairs.size).toBe(12);
 	const cli = await setUpFormats();

@@ -30,7 +30,7 @@ it("answers a refusal of a request that is too long with a summary, keeps the va
 	expect(server.remaining).toBe(0);
 });
 
-it("works on to the end when the context is compacted between two turns, and says so in its JSON lines", async () => {
+it("works on to the end when the context is compacted between two turns, and says so in its JSON lines (C05)", async () => {
 	const { run, server } = await setUpCli();
 	server.script(cell("1"), cell("2", 190_000), reply({ text: "NOTES" }), cell("3"), done);
 	const { code, stdout } = await run(["-p", "--mode", "json", "go"]);
@@ -85,7 +85,7 @@ it("never runs a cell of a reply that broke off, and runs it once when the reply
 });
 
 it.each([402, 403, 400])(
-	"gives up at once on a bill that is not paid, with the server's words (%d)",
+	"gives up at once on a bill that is not paid, with the server's words (%d) (P27)",
 	async (status) => {
 		const { run, server } = await setUpCli();
 		const message = "Your credit balance is too low to access the API.";

@@ -34,7 +34,7 @@ async function readEntries(cli: CliHarness) {
 }
 
 it.each(["text", "json"])(
-	"goes on to the end of a run that was compacted on the way, in %s mode, and later",
+	"goes on to the end of a run that was compacted on the way, in %s mode, and later (C05, C09)",
 	async (mode) => {
 		const cli = await setUpSmall();
 		cli.server.script(
@@ -63,7 +63,7 @@ it.each(["text", "json"])(
 	},
 );
 
-it("compacts once and asks again when the server finds a request too long, whatever its words", async () => {
+it("compacts once and asks again when the server finds a request too long, whatever its words (C03, P21)", async () => {
 	const cli = await setUpSmall();
 	const tooLong = raw({ status: 400, body: { error: { message: "Your prompt bursts my buffers." } } });
 	await writeFile(

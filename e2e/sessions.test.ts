@@ -31,7 +31,7 @@ function sideFileOf(request: { body: { messages: { content: string }[] } }): str
 	return /the whole output is in (\S+)/.exec(request.body.messages.at(-1)!.content)?.[1] ?? "none";
 }
 
-it("loses no prompt to a crash in the middle of a line, not even when it was the first one", async () => {
+it("loses no prompt to a crash in the middle of a line, not even when it was the first one (S01, S03, S17)", async () => {
 	const cli = await setUpCli();
 	cli.server.script(...["1", "2", "3", "4"].map((text) => reply({ text })));
 	await cli.run(["-p", "first"]);
@@ -72,7 +72,7 @@ it("loses no prompt to a crash in the middle of a line, not even when it was the
 	expect(cli.server.rejections).toEqual([]);
 });
 
-it("keeps one entry on one line whatever a cell prints, and goes on with a file that was split by hand", async () => {
+it("keeps one entry on one line whatever a cell prints, and goes on with a file that was split by hand (S05)", async () => {
 	const cli = await setUpCli();
 	cli.server.script(
 		cell("print('a\\r\\nb\\x0bc\\x0cd\\u2028e\\u2029f\\x85g\\x00h\\rlast')"),
@@ -96,7 +96,7 @@ it("keeps one entry on one line whatever a cell prints, and goes on with a file 
 	expect(cli.server.rejections).toEqual([]);
 });
 
-it("keeps megabytes out of the session and out of requests, whether a cell printed them or an old file has them", async () => {
+it("keeps megabytes out of the session and out of requests, whether a cell printed them or an old file has them (S07)", async () => {
 	const cli = await setUpCli();
 	cli.server.script(
 		cell("print('x' * 12_000_000)"),
@@ -120,7 +120,7 @@ it("keeps megabytes out of the session and out of requests, whether a cell print
 	expect(cli.server.rejections).toEqual([]);
 });
 
-it("tells why sessions cannot be listed instead of finding none", async () => {
+it("tells why sessions cannot be listed instead of finding none (S09)", async () => {
 	const cli = await setUpCli();
 	await writeFile(sessionsOf(cli), "This is no folder.");
 	const result = await cli.run(["-p", "--resume", "abcd", "hello"]);
@@ -129,7 +129,7 @@ it("tells why sessions cannot be listed instead of finding none", async () => {
 	expect(cli.server.requests).toHaveLength(0);
 });
 
-it("lets one process at a time write a session, names it to the others, and keeps one line of talk", async () => {
+it("lets one process at a time write a session, names it to the others, and keeps one line of talk (S11)", async () => {
 	const cli = await setUpCli();
 	let release: () => void = () => undefined;
 	const held = new Promise<void>((resolve) => {

@@ -132,17 +132,17 @@ it.each([
 	["responses", "text", BROKEN],
 	["gemini", "json", BROKEN],
 ] as const)(
-	"takes no broken stream of %s for an answer in %s mode, keeps what was said and runs no call",
+	"takes no broken stream of %s for an answer in %s mode, keeps what was said and runs no call (P05, P13)",
 	async (format, mode, faults) => {
 		await runFaults(format, mode, faults, NO_RETRY);
 	},
 );
 
-it("asks once, not again, where the server's answer will not change or is too far away", async () => {
+it("asks once, not again, where the server's answer will not change or is too far away (P15, P23, P27)", async () => {
 	await runFaults("chat", "text", PERMANENT);
 });
 
-it("runs no call whose arguments were cut, and one whose end came twice only once", async () => {
+it("runs no call whose arguments were cut, and one whose end came twice only once (P09, P11)", async () => {
 	const cli = await setUpFormats();
 	const { chat } = cli.servers;
 	const cut = { ...MARK, arguments: JSON.stringify(MARK.arguments).slice(0, -3) };
@@ -166,7 +166,7 @@ it("runs no call whose arguments were cut, and one whose end came twice only onc
 	cli.expectPrefixes("chat");
 });
 
-it("asks again as the server wishes, shows no text twice and runs each cell once", async () => {
+it("asks again as the server wishes, shows no text twice and runs each cell once (P13, P15)", async () => {
 	const cli = await setUpFormats({ settings: { retry: { baseDelayMs: 1, maxRetries: 6 } } });
 	const { chat } = cli.servers;
 	const busy = (status: number, headers: Record<string, string> = {}) =>
@@ -200,7 +200,7 @@ it("asks again as the server wishes, shows no text twice and runs each cell once
 	cli.expectAccepted();
 });
 
-it("leaves servers that fall silent, says so, and keeps what they had said", async () => {
+it("leaves servers that fall silent, says so, and keeps what they had said (P03, P25)", async () => {
 	const limits = { retry: { enabled: false, provider: { timeoutMs: 3_000 } } };
 	const cli = await setUpFormats({ settings: limits });
 	const silences: Readonly<Record<Format, { step: Step; stderr: RegExp }>> = {

@@ -70,7 +70,7 @@ const callReply: ReplyOptions = {
 /** `npm run soak` asks for more. */
 const STREAMS = Number(process.env.SOAK_STREAMS ?? 100);
 
-test("a call never runs from a reply that was cut at any byte before its finish reason", async () => {
+test("a call never runs from a reply that was cut at any byte before its finish reason (P07)", async () => {
 	const whole = join(await captureFrames({ ...callReply, chunk: 40 }));
 	const begin = Buffer.from(whole).indexOf('"tool_calls"');
 	const finish = Buffer.from(whole).indexOf('"finish_reason":"tool_calls"');
@@ -86,7 +86,7 @@ test("a call never runs from a reply that was cut at any byte before its finish 
 	}
 });
 
-test("a call never runs with arguments that the model cut at any character, though the reply ends properly", async () => {
+test("a call never runs with arguments that the model cut at any character, though the reply ends properly (P07, P09)", async () => {
 	await using server = await startChatServer();
 	const whole = JSON.stringify({ text: command });
 	const streamFn = guardStream({ streamFn: streamByApi });

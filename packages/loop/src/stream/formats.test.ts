@@ -42,7 +42,7 @@ for (const [api, start] of formats) {
 		expect(events.filter((event) => event.type === "toolcall_end")).toHaveLength(1);
 	});
 
-	test(`${api}: a stream that just ends is no success and keeps its text`, async () => {
+	test(`${api}: a stream that just ends is no success and keeps its text (P05)`, async () => {
 		const { message } = await ask(api, start, { text, end: "cut" });
 		expect([message.stopReason, textOf(message)]).toEqual(["error", text]);
 		expect(classifyFailure(message)?.kind).toBe("truncated");
@@ -55,7 +55,7 @@ for (const [api, start] of formats) {
 		expect(classifyFailure(message)?.kind).toBe("network");
 	});
 
-	test(`${api}: an error inside the stream is no success`, async () => {
+	test(`${api}: an error inside the stream is no success (P13)`, async () => {
 		const errorInStream = {
 			type: "overloaded_error",
 			code: "overloaded",
@@ -68,7 +68,7 @@ for (const [api, start] of formats) {
 		expect(classifyFailure(message)?.kind).toBe("overloaded");
 	});
 
-	test(`${api}: a refusal is no success`, async () => {
+	test(`${api}: a refusal is no success (P23)`, async () => {
 		const { message } = await ask(api, start, { text: "", finish: "refusal" });
 		expect(message.stopReason).toBe("error");
 		expect(classifyFailure(message)?.kind).toMatch(/^(?:safety|refusal)$/);

@@ -31,7 +31,7 @@ test.each<[string, Parameters<typeof reply>[0]]>([
 	expect(events.at(-1)?.type).toBe("done");
 });
 
-test("characters that bytes cut in two are intact in text, thinking and arguments", async () => {
+test("characters that bytes cut in two are intact in text, thinking and arguments (P01)", async () => {
 	const { message } = await call(
 		reply({
 			thinking: greeting,

@@ -17,7 +17,7 @@ test.each([
 	["sends only headers", "after-headers", { firstByteMs: 100 }, /sent nothing for 0.1 s/],
 	["falls silent in the middle", { afterEvents: 4 }, { idleMs: 100 }, /fell silent for 0.1 s/],
 	["takes too long as a whole", { afterEvents: 4 }, { totalMs: 100 }, /not complete after 0.1 s/],
-] as const)("a server that %s is left with a timeout", async (_how, silence, limits, text) => {
+] as const)("a server that %s is left with a timeout (P25)", async (_how, silence, limits, text) => {
 	await using server = await startChatServer();
 	server.script(reply({ text: "hello there", chunk: 1, silence }));
 	const { message } = await callGuarded(server.baseUrl, { ...off, ...limits });
@@ -27,7 +27,7 @@ test.each([
 	expect("hello there".startsWith(textOf(message))).toBe(true);
 });
 
-test("a server that sends comments for ever is left when the progress limit runs out", async () => {
+test("a server that sends comments for ever is left when the progress limit runs out (P03)", async () => {
 	await using server = await startChatServer();
 	server.script(reply({ text: "hello there", chunk: 1, comments: true, silence: { afterEvents: 4 } }));
 	const { message } = await callGuarded(server.baseUrl, { ...off, idleMs: 25_000, progressMs: 300 });
@@ -36,7 +36,7 @@ test("a server that sends comments for ever is left when the progress limit runs
 	expect(textOf(message)).not.toBe("");
 });
 
-test("a server whose comments bridge a pause longer than the idle limit is healthy", async () => {
+test("a server whose comments bridge a pause longer than the idle limit is healthy (P03)", async () => {
 	const clock = handClock();
 	await using server = await startChatServer();
 	server.script(reply({ text: "hello there", comments: true, silence: { afterEvents: 2, forMs: 300 } }));

@@ -51,7 +51,7 @@ test.each([
 	["Cohere", "too many tokens: size limit exceeded by 1000 tokens. Try using shorter or fewer inputs."],
 	["Copilot", "prompt token count of 140000 exceeds the limit of 128000"],
 	["DS4", "Prompt has 40000 tokens, but the configured context size is 32768 tokens"],
-])("the wording of %s is a context overflow", (_server, text) => {
+])("the wording of %s is a context overflow (P21)", (_server, text) => {
 	expect(isContextOverflow(failed(text), 1_000_000)).toBe(true);
 });
 
@@ -78,7 +78,7 @@ test.each([
 	["a long tool description", "400: tools.0.description is too long"],
 	["an overload", "529: Overloaded"],
 	["a server error", "500: Internal server error"],
-])("the wording of %s is no context overflow", (_case, text) => {
+])("the wording of %s is no context overflow (P21)", (_case, text) => {
 	expect(isContextOverflow(failed(text), 1_000_000)).toBe(false);
 });
 
@@ -96,7 +96,7 @@ test("patterns of the settings are tried too, and as often as asked", () => {
 	]);
 });
 
-test("an unexplained 400 for a request that filled 95 % of the window is a context overflow", () => {
+test("an unexplained 400 for a request that filled 95 % of the window is a context overflow (P21)", () => {
 	const message = failed("400: Bad request");
 	expect(isContextOverflow(message, 1_000, [], 949)).toBe(false);
 	expect(isContextOverflow(message, 1_000, [], 950)).toBe(true);

@@ -180,7 +180,7 @@ test("a gate can change a prompt, and a refusal fails it without a request", asy
 	expect(bench.model.calls).toHaveLength(1);
 });
 
-test("a gate that refuses a tool call gives the model its reason instead of a result", async () => {
+test("a gate that refuses a tool call gives the model its reason instead of a result (P17)", async () => {
 	let ran = 0;
 	const guard = defineFeature({
 		name: "guard",
@@ -188,11 +188,15 @@ test("a gate that refuses a tool call gives the model its reason instead of a re
 	});
 	const bench = openBench({
 		features: [echoFeature(() => void ran++), guard],
-		steps: [call("one"), reply({ text: "pity" })],
+		steps: [call("one"), reply({ text: "pity" }), reply({ text: "still here" })],
 	});
 	await bench.say("go");
 	expect(bench.spoken()[2]).toContain("Not today.");
 	expect(ran).toBe(0);
+	const saved = bench.log.branch(new Set(["message"])).map((entry) => (entry.message as { role: string }).role);
+	expect(saved).toEqual(["user", "assistant", "toolResult", "assistant"]);
+	await bench.say("and now?");
+	expect(bench.spoken().at(-1)).toBe("assistant: still here");
 });
 
 test("an operation is refused to a door that it does not name and to params that it does not take", async () => {

@@ -55,7 +55,7 @@ test("a new session does not write into a file that exists already", () => {
 	expect(texts(reopen(file))).toEqual(["old"]);
 });
 
-test("a record that was cut is set aside before the next append, and the new entry can be read", () => {
+test("a record that was cut is set aside before the next append, and the new entry can be read (S01)", () => {
 	const file = writeSession(["one"]);
 	const half = '{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026';
 	appendFileSync(file, half);
@@ -99,7 +99,7 @@ test("an entry whose parent was lost follows the entry before it", () => {
 	expect(texts(reopen(file))).toEqual(["one", "three"]);
 });
 
-test("of two lines with one id the later one counts, at the place of the first", () => {
+test("of two lines with one id the later one counts, at the place of the first (S03)", () => {
 	const file = writeSession(["one", "two"]);
 	const lines = readFileSync(file, "utf8").trimEnd().split("\n");
 	appendFileSync(file, `${lines[1]!.replace('"one"', '"ONE"')}\n`);
@@ -124,7 +124,7 @@ test("fields in another order and names that are not ASCII are read all the same
 	expect(log.branch(new Set(["custom:ä"])).map((entry) => entry.data)).toEqual([1]);
 });
 
-test("text with line separators, NUL and lone surrogates stays one line and comes back as it was", () => {
+test("text with line separators, NUL and lone surrogates stays one line and comes back as it was (S05)", () => {
 	const odd = "a\r\nb\u2028c\u2029d\u0000e\u000cf\ud800g";
 	const file = writeSession([odd]);
 	expect(readFileSync(file, "utf8").split("\n")).toHaveLength(3);

@@ -93,7 +93,7 @@ test("a result that came after something else the user said still answers its ca
 	expect(outline(repaired)).toEqual(["user", "assistant a", "result a", "user"]);
 });
 
-test("a result of megabytes goes to the model with its beginning and its end", () => {
+test("a result of megabytes goes to the model with its beginning and its end (S07)", () => {
 	const [, , cut] = repairTranscript(
 		[user("go"), assistant([call("a")], "toolUse"), result("a", `first ${"x".repeat(12_000_000)} last`)],
 		TARGET,
@@ -189,7 +189,7 @@ test("a broken reply that showed nothing disappears", () => {
 	]);
 });
 
-test("thinking goes back to the model that signed it and to no other", () => {
+test("thinking goes back to the model that signed it and to no other (P19)", () => {
 	const signed = { type: "thinking" as const, thinking: "hm", thinkingSignature: "s" };
 	const unsigned = { type: "thinking" as const, thinking: "hm" };
 	const messages = [user("go"), assistant([signed, unsigned, text("ok")])];

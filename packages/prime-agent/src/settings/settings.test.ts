@@ -66,7 +66,7 @@ it("takes what runs code or shows secrets from the user's settings only", async 
 	});
 });
 
-it("reports a broken file, keeps it, and goes on with the other", async () => {
+it("reports a broken file, keeps it, and goes on with the other (S17)", async () => {
 	const { read, agent } = await setUp("{ not json", { defaultModel: "n" });
 	const path = join(agent, "settings.json");
 	expect(read()).toEqual({

@@ -63,7 +63,7 @@ it("writes to where a link leads, with the mode that the file has", async () => 
 	expect((await stat(real)).mode & 0o777).toBe(0o640);
 });
 
-it.each(["{ broken", "[]", ""])("does not touch a file that holds %j, and says so", async (content) => {
+it.each(["{ broken", "[]", ""])("does not touch a file that holds %j, and says so (S17)", async (content) => {
 	const { path, folder } = await setUp(content);
 	await expect(writeSettings(path, { a: 1 })).rejects.toMatchObject({
 		code: "broken",
@@ -90,7 +90,7 @@ it("takes no prototype from a path", async () => {
 	expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-it("loses nothing when three processes write the same file at once, which does not exist yet", async () => {
+it("loses nothing when three processes write the same file at once, which does not exist yet (S17)", async () => {
 	const { path, read } = await setUp();
 	const names = ["a", "b", "c"];
 	const results = await Promise.all(names.map((name) => runProcess(process.execPath, writerArguments(path, name, 20))));
@@ -99,7 +99,7 @@ it("loses nothing when three processes write the same file at once, which does n
 	expect(await read()).toEqual({ a: all, b: all, c: all });
 });
 
-it("has every setting that was said to be written when a process is killed in the middle of it", async () => {
+it("has every setting that was said to be written when a process is killed in the middle of it (S17)", async () => {
 	const { path, read, folder } = await setUp('{"mine":true}');
 	for (let round = 0; round < 8; round++) {
 		const writer = startProcess(process.execPath, writerArguments(path, `r${round}`, 100_000));

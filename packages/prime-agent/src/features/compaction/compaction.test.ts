@@ -154,7 +154,7 @@ test("the status counts what the provider counted, and gives no percentage until
 	expect(await status(bench)).toMatchObject({ tokens: 1_000, percent: 0.5 });
 });
 
-test("after a compaction the model still has the system prompt, the user's last request and the goal word for word", async () => {
+test("after a compaction the model still has the system prompt, the user's last request and the goal word for word (C09)", async () => {
 	const rules = defineFeature({ name: "rules", setup: (host) => host.registerPromptPart("rules", () => "RULES") });
 	const features = [rules, cellFeature([]), compaction, goal];
 	const bench = open([text("ok"), cell(), cell(FULL), notes(), text("a"), text("b"), text("c")], { features });

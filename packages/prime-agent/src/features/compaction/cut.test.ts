@@ -67,7 +67,7 @@ function strays({ session: _, log }: Bench): string[] {
 	);
 }
 
-test("whatever was compacted how often, each context is one that a strict server takes and no call loses its result", async () => {
+test("whatever was compacted how often, each context is one that a strict server takes and no call loses its result (C01)", async () => {
 	let compactions = 0;
 	for (let seed = 1; seed <= 12; seed++) {
 		const next = random(seed);

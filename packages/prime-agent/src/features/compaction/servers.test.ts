@@ -41,7 +41,7 @@ const cell = (code: string, input = 500) =>
 	reply({ text: "I run it.", calls: [{ name: "ipython", arguments: { code } }], usage: { input, output: 50 } });
 
 test.each(FORMATS)(
-	"a strict server of %s takes everything that follows an overflow and a full context",
+	"a strict server of %s takes everything that follows an overflow and a full context (C01, P21)",
 	async (api, start) => {
 		await using home = await tempHome();
 		await using server = await start({ contextWindow: 6_000 });

@@ -45,7 +45,7 @@ test("the summary is asked for without tools, without the agent's prompt and wit
 	expect(options).toMatchObject({ cacheRetention: "none", maxTokens: 8_192 });
 });
 
-test("below the threshold nothing is compacted, also when images are large", async () => {
+test("below the threshold nothing is compacted, also when images are large (C07)", async () => {
 	const bench = open([text("nice")]);
 	const images = [{ type: "image", data: "A".repeat(2_000_000), mimeType: "image/png" }];
 	await bench.session.call("prompt.send", { text: "look", images, until: "done" }, "client");
@@ -58,7 +58,7 @@ test("with compaction switched off, a large context stays as it is", async () =>
 	expect(entries(bench)).toEqual([]);
 });
 
-test("high usage right after a compaction does not start another one, growth does", async () => {
+test("high usage right after a compaction does not start another one, growth does (C03)", async () => {
 	const more = { input: 195_000, output: 100 };
 	const bench = open([
 		cell(),

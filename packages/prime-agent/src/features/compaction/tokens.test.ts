@@ -24,7 +24,7 @@ function branch(...messages: readonly (object | "compaction")[]): Entry[] {
 		.reverse();
 }
 
-test("an image costs the same whatever its bytes, and never as text", () => {
+test("an image costs the same whatever its bytes, and never as text (C07)", () => {
 	const image = (bytes: number) => user([{ type: "image", data: "A".repeat(bytes), mimeType: "image/png" }]);
 	expect(estimateTokens(image(2_000_000))).toBe(estimateTokens(image(10)));
 	expect(estimateTokens(image(2_000_000))).toBeLessThan(2_000);
@@ -35,7 +35,7 @@ test("text of characters that take more bytes is taken for more tokens", () => {
 	expect(estimateTokens(user("界".repeat(40)))).toBe(30);
 });
 
-test("what the provider counted is believed, and only what came after it is guessed", () => {
+test("what the provider counted is believed, and only what came after it is guessed (C07)", () => {
 	const messages = branch(user("x".repeat(4_000_000)), reply(5_000), user("y".repeat(400)));
 	expect(measureContext(messages, [])).toEqual({ tokens: 5_100, isMeasured: true });
 });

@@ -13,25 +13,31 @@ import { describeModel } from "../profiles/models.ts";
 import { PathLocks } from "../tools/paths.ts";
 import { runTurnWithRetries } from "./attempts.ts";
 import { ContextWatch } from "./context-watch.ts";
-import type { MessageSource, RunEnd, SessionEvent, TokenUsage } from "./events.ts";
+import type { MessageSource, RunEnd, SessionEvent, SessionListener, TokenUsage } from "./events.ts";
+import { EventFeed } from "./feed.ts";
 import { createLoopConfig, createRetrySettings } from "./request.ts";
 import type { SessionSettings } from "./settings.ts";
 import { type SessionOptions, type SessionSetup, setUpSession } from "./setup.ts";
 import { type ChildRequest, type ChildSession, Subagents } from "./subagents.ts";
 
-/** What a session can do next: take input, only queue messages, or nothing any more. */
-export type SessionState = "idle" | "processing" | "closed";
+/**
+ * What a session can do next: take input, only queue messages, or nothing any more. `awaiting_input` is idle as well: the
+ * host has said that the last reply was a question.
+ */
+export type SessionState = "idle" | "awaiting_input" | "processing" | "closed";
 
-/** A submission that the session cannot take. */
+const stateProblems = {
+	awaiting_input: "The session waits for an answer already. Submit it.",
+	processing: "The session is still working. Use steer or followUp, or wait for its end.",
+	closed: "The session is closed. Open a new one.",
+};
+
+/** Something that the session cannot do in its state. */
 export class SessionStateError extends Error {
 	readonly code = "session_state";
 
-	constructor(state: SessionState) {
-		super(
-			state === "closed"
-				? "The session is closed. Open a new one."
-				: "The session is still working. Use steer or followUp, or wait for its end.",
-		);
+	constructor(state: Exclude<SessionState, "idle">) {
+		super(stateProblems[state]);
 		this.name = "SessionStateError";
 	}
 }
@@ -58,6 +64,7 @@ export class CodingSession implements ChildSession {
 	readonly #setup: SessionSetup;
 	readonly #detector: LoopDetector | undefined;
 	readonly #watch: ContextWatch;
+	readonly #feed = new EventFeed();
 	readonly #stop = new AbortController();
 	readonly #history: AgentMessage[] = [];
 	readonly #sources = new WeakMap<AgentMessage, MessageSource>();
@@ -74,6 +81,7 @@ export class CodingSession implements ChildSession {
 		this.#lineage = lineage;
 		this.#subagents = subagents;
 		this.#setup = setup;
+		if (options.listener) this.#feed.subscribe(options.listener);
 		const { loopWindow, contextWarnRatio } = setup.settings;
 		this.#detector = loopWindow > 0 ? new LoopDetector(loopWindow) : undefined;
 		this.#watch = new ContextWatch(options.access.model.contextWindow, contextWarnRatio);
@@ -104,6 +112,25 @@ export class CodingSession implements ChildSession {
 		return this.#state;
 	}
 
+	/** Calls `listener` with each event from now on; the function that it gives back ends that. */
+	subscribe(listener: SessionListener): () => void {
+		return this.#feed.subscribe(listener);
+	}
+
+	/** The events from now on until the session is closed; a slow reader misses none. */
+	events(): AsyncIterableIterator<SessionEvent> {
+		return this.#feed.events();
+	}
+
+	/**
+	 * Says that the last reply was a question, so that the next input counts as its answer; whether one was cannot be
+	 * seen from outside. Throws a `SessionStateError` unless the session is idle.
+	 */
+	awaitInput(): void {
+		if (this.#state !== "idle") throw new SessionStateError(this.#state);
+		this.#state = "awaiting_input";
+	}
+
 	/** Tokens so far, those of subagents included. */
 	get usage(): Readonly<TokenUsage> {
 		return this.#usage;
@@ -130,7 +157,7 @@ export class CodingSession implements ChildSession {
 	 * `SessionStateError` while the session works and after it is closed. Errors and aborts close the session.
 	 */
 	async submit(text: string): Promise<RunEnd> {
-		if (this.#state !== "idle") throw new SessionStateError(this.#state);
+		if (this.#state !== "idle" && this.#state !== "awaiting_input") throw new SessionStateError(this.#state);
 		this.#state = "processing";
 		this.#run = this.#work(text);
 		const end = await this.#run;
@@ -319,11 +346,7 @@ export class CodingSession implements ChildSession {
 	}
 
 	#tell(event: SessionEvent): void {
-		try {
-			this.#options.listener?.(event);
-		} catch (error) {
-			process.emitWarning(`A listener of a session failed: ${String(error)}`);
-		}
+		this.#feed.tell(event);
 	}
 }
 

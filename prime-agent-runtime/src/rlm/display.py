@@ -18,7 +18,7 @@ METHODS = (
 MAX_BUNDLE_BYTES = 8 << 20
 MAX_DISPLAYS = 50
 # of all bundles of one cell together
-MAX_CELL_BYTES = 32 << 20
+MAX_CELL_BYTES = 12 << 20
 # whose text form says it all, and whose HTML form would only cost tokens
 TEXT_ONLY = ("pandas", "polars")
 
@@ -98,6 +98,9 @@ class Displays:
     def show(self, *values, raw=False, **_options):
         """`display(value, ...)`; with `raw=True` each value is a dict by MIME type. Plain values become text."""
         for value in values:
+            if self.is_full:
+                # said already, and a flood should not cost the making of each
+                return
             bundle = {mime: encode(data) for mime, data in value.items()} if raw else make_bundle(value)
             if set(bundle) == {"text/plain"}:
                 self.write_text(bundle["text/plain"] + "\n")
@@ -106,12 +109,11 @@ class Displays:
 
     def send(self, bundle):
         """Sends one bundle, or says in the text why it was left out."""
+        if self.is_full:
+            return
         size = sum(len(json.dumps(data)) for data in bundle.values())
         if size > MAX_BUNDLE_BYTES:
             self.write_text("[a display of %d bytes was left out: the limit is %d]\n" % (size, MAX_BUNDLE_BYTES))
-        elif self.is_full:
-            # said already
-            return
         elif self.count == MAX_DISPLAYS or self.size + size > MAX_CELL_BYTES:
             self.is_full = True
             limits = (MAX_DISPLAYS, MAX_CELL_BYTES)

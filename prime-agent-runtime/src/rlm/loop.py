@@ -1,6 +1,7 @@
 """The event loop that cells with `await` live in; loaded when the first such cell comes."""
 
 import asyncio
+import signal
 
 from rlm.nested import Nesting
 
@@ -36,6 +37,10 @@ class Loop:
     def wake(self, inbox):
         """Looks into the inbox soon; from any thread."""
         self.call(lambda: serve(inbox))
+
+    def wake_on_signals(self):
+        """A signal that another thread receives also wakes the loop while it sleeps; to be called in the main thread."""
+        signal.set_wakeup_fd(self.loop._csock.fileno(), warn_on_full_buffer=False)
 
     def call(self, action):
         """Runs `action` in the loop soon; from any thread."""

@@ -30,6 +30,20 @@ const FINDINGS: readonly KernelCase[] = [
 			check(await cell, { stdout: /^0\n1\n[\s\S]*\n4000\n$/, displays: [{ "text/html": "shown" }] });
 		},
 	},
+	{
+		title: "Three thousand requests that a cell sends while the program is blocked are all answered",
+		run: async (bench) => {
+			bench.kernel.serve(async (_type, { n }) => n);
+			await bench.run("1");
+			const cell = bench.run(
+				"import asyncio\nasks = [asyncio.create_task(rlm.host_request('n', {'n': i, 'text': 'x' * 5000})) for i in range(3000)]\nawait asyncio.sleep(0.5)\nopen('sent', 'w').close()\nsum(await asyncio.gather(*asks))",
+			);
+			await new Promise((resolve) => setImmediate(resolve));
+			const deadline = Date.now() + 30_000;
+			while (!existsSync(`${bench.folder}/sent`) && Date.now() < deadline);
+			check(await cell, { result: String((3000 * 2999) / 2) });
+		},
+	},
 	cells(
 		"A cell that leaves a broken sys.stdout behind still ends, and so do the next ones",
 		[

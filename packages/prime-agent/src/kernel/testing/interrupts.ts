@@ -89,6 +89,15 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		`import time\n${READY}try:\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    time.sleep(600)\n`,
 	),
 	{
+		title: "A signal that another thread of the kernel receives stops an await",
+		run: async (bench) => {
+			const cell = await bench.run(
+				"import asyncio, signal, threading, time\ndef send():\n    time.sleep(0.3)\n    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\nthreading.Thread(target=send).start()\nawait asyncio.sleep(600)",
+			);
+			check(cell, { status: "interrupted", error: /KeyboardInterrupt/ });
+		},
+	},
+	{
 		title: "What a program says when it is interrupted is shown",
 		run: async (bench) => {
 			const cell = await interrupt(

@@ -40,6 +40,9 @@ def main():
     with_ipykernel = wants_ipykernel()
 
     def run_kernel(life):
+        from rlm import skills
+
+        skills.FOLDERS.extend(word[9:] for word in sys.argv if word.startswith("--skills="))
         if with_ipykernel:
             from rlm.jupyter.kernel import run
         else:

@@ -11,9 +11,10 @@ MAX_NAMES = 2000
 def inject(namespace):
     """Puts what every cell can use without an import into the namespace."""
     import rlm
-    from rlm import goal
+    from rlm import goal, skills
 
     namespace.update(rlm=rlm, goal=goal)
+    skills.install(namespace)
 
 
 class Names:

@@ -9,6 +9,7 @@ import { INTERRUPTS } from "./testing/interrupts.ts";
 import { LIFE } from "./testing/life.ts";
 import { OUTPUT } from "./testing/output.ts";
 import { RESTORES } from "./testing/restores.ts";
+import { SKILLS } from "./testing/skills.ts";
 import { SNAPSHOTS } from "./testing/snapshots.ts";
 
 interface Backend {
@@ -36,6 +37,7 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 	["life", LIFE],
 	["snapshots", SNAPSHOTS],
 	["restoring", RESTORES],
+	["skills", SKILLS],
 	["environment", ENVIRONMENT],
 	["hostile cells", HOSTILE],
 ];

@@ -9,7 +9,7 @@ import { type Attempt, KernelUnavailable } from "./errors.ts";
 import { listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
-import { findRuntime } from "./runtime.ts";
+import { findRuntime, findSkills } from "./runtime.ts";
 import type { SnapshotOptions } from "./snapshot.ts";
 import { watchTermination } from "./termination.ts";
 
@@ -79,8 +79,8 @@ const ADVICE =
 	"Install Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.";
 
 const IPYKERNEL_ADVICE =
-	"Install ipykernel 6 (Debian: apt-get install python3-ipykernel), name a Python that has it in PRIME_AGENT_KERNEL_PYTHON, " +
-	"or use the built-in kernel: PRIME_AGENT_KERNEL=builtin.";
+	"Run prime-agent kernel install, or install ipykernel 6 (Debian: apt-get install python3-ipykernel), name a Python that " +
+	"has it in PRIME_AGENT_KERNEL_PYTHON, or use the built-in kernel: PRIME_AGENT_KERNEL=builtin.";
 
 async function startKernel(options: KernelOptions, link: LinkOptions): Promise<KernelLink> {
 	const { settings = {}, limits } = options;
@@ -93,9 +93,10 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 		throw new KernelUnavailable([], `The folder ${options.cwd} is not there, so no kernel can start in it.`);
 	}
 	const runtimeDir = options.runtimeDir ?? findRuntime();
+	const skillsDir = findSkills();
 	const attempts: Attempt[] = [];
 	for (const candidate of listCandidates({ env: options.env, python: settings.python })) {
-		const common = { ...link, runtimeDir, limits };
+		const common = { ...link, runtimeDir, skillsDir, limits };
 		// an environment made for the kernel may have ipykernel; any Python of the machine is not asked for it
 		const wish = backend === "auto" && candidate.kind !== "installed" ? "prefer" : undefined;
 		let launched = await launchBuiltin(candidate, {

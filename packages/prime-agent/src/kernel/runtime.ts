@@ -11,10 +11,23 @@ const LEVELS = 5;
  * @throws {KernelUnavailable} when the program's own files are missing.
  */
 export function findRuntime(): string {
+	return findAbove(["runtime", join("dist", "runtime"), join("prime-agent-runtime", "src")], "rlm/__main__.py");
+}
+
+/**
+ * The folder of the skills that come with the program: `skills/` beside the bundle, or in the package above the source.
+ * @throws {KernelUnavailable} when the program's own files are missing.
+ */
+export function findSkills(): string {
+	return findAbove(["skills"], "edit/SKILL.md");
+}
+
+/** The nearest of these folders at or above this file that holds `file`. */
+function findAbove(names: readonly string[], file: string): string {
 	let folder = dirname(fileURLToPath(import.meta.url));
 	for (let level = 0; level < LEVELS; level += 1) {
-		for (const name of ["runtime", join("dist", "runtime"), join("prime-agent-runtime", "src")]) {
-			if (existsSync(join(folder, name, "rlm", "__main__.py"))) return join(folder, name);
+		for (const name of names) {
+			if (existsSync(join(folder, name, file))) return join(folder, name);
 		}
 		folder = dirname(folder);
 	}

@@ -25,6 +25,8 @@ export interface OutputLimits {
 /** Where the Python package lies and how the kernel is set up. */
 export interface BuiltinOptions extends LinkOptions {
 	readonly runtimeDir: string;
+	/** Where the skills of the program lie. */
+	readonly skillsDir?: string | undefined;
 	readonly limits?: OutputLimits | undefined;
 	/** `prefer`: ipykernel where the interpreter has it; without one the built-in kernel. */
 	readonly backend?: "ipykernel" | "prefer" | undefined;
@@ -137,6 +139,7 @@ function spawnKernel(candidate: Candidate, options: BuiltinOptions): ChildProces
 	const { limits } = options;
 	const words = ["-X", "utf8", "-I", join(options.runtimeDir, "rlm", "__main__.py")];
 	if (candidate.kind === "installed") words.push("--no-venv");
+	if (options.skillsDir) words.push(`--skills=${options.skillsDir}`);
 	if (options.backend) words.push(`--backend=${options.backend}`);
 	if (limits?.keep !== undefined) words.push(`--limit=${limits.keep}`);
 	if (limits?.spill !== undefined) words.push(`--spill=${limits.spill}`);

@@ -1,4 +1,5 @@
-import { isAbsolute, resolve as resolvePath } from "node:path";
+import { basename, isAbsolute, resolve as resolvePath } from "node:path";
+import { loadConfig } from "../clis/config.ts";
 import { findCli } from "../clis/index.ts";
 import { type LaunchRequest, launchSession } from "../drive/launch.ts";
 import { PaneError } from "../errors.ts";
@@ -9,7 +10,10 @@ import { usage } from "./parse.ts";
 const FLAGS = {
 	cwd: { short: "c", value: "DIR", help: "folder to start in" },
 	timeout: { value: "S", help: "seconds until the prompt must be seen (60; AGENT_TMUX_TIMEOUT)" },
-	profile: { value: "P", help: "how to read the screen; default: the program's name" },
+	profile: {
+		value: "P",
+		help: "how to read the screen, of `tui_profiles` or a known CLI; default: the program's name",
+	},
 	ready: { value: "RE", help: "pattern that means ready, instead of the profile's rules" },
 	busy: { value: "RE", help: "pattern that means busy; tested before ready" },
 	"boot-log": { value: "PATH", help: "file for everything the program prints while it starts" },
@@ -19,6 +23,7 @@ const FLAGS = {
 	"accept-walls": { help: "answer trust and key questions with yes" },
 	keep: { help: "keep the session when the prompt was never seen" },
 	"allow-oneshot": { help: "start a one-shot command although it takes no input" },
+	"trust-project": { help: "let the project's file name the environment of a profile" },
 	...SERVER_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
@@ -84,8 +89,19 @@ async function start(
 ): Promise<void> {
 	const drive = makeDrive(line, world);
 	const seconds = line.number("timeout", 0) ?? secondsFromEnv(world, "AGENT_TMUX_TIMEOUT", 60);
+	const cwd = folderOf(line, world) ?? world.cwd;
+	const config = await loadConfig({
+		...{ cwd, env: world.env, warn: drive.warn, trustProject: line.has("trust-project") },
+	});
 	const request: LaunchRequest = {
-		...{ name, words, profile, ready: line.text("ready"), busy: line.text("busy") },
+		...{
+			name,
+			words,
+			profile,
+			tui: config.findTui(profile ?? basename(words[0] ?? "")),
+			ready: line.text("ready"),
+			busy: line.text("busy"),
+		},
 		...{ cwd: folderOf(line, world), bootLog: absolute(line.text("boot-log"), world), size: readSize(line) },
 		...{ timeoutMs: seconds * 1000, replace: line.has("replace"), keepNotices: line.has("no-dismiss") },
 		...{ acceptWalls: line.has("accept-walls"), keep: line.has("keep"), allowOneShot: line.has("allow-oneshot") },

@@ -70,6 +70,39 @@ describe.skipIf(!hasTmux).concurrent("the session commands of agent-tmux (needs 
 		expect((await run("send", "nobody", "x")).code).toBe(1);
 	});
 
+	it("a program that only the configuration knows is launched, prompted and watched like every other", async () => {
+		const folder = join(server.folder, "custom", "agent-tmux");
+		mkdirSync(folder, { recursive: true });
+		const mine = {
+			...{ ready: "for shortcuts", busy: "esc to interrupt", composer: "claude-frame" },
+			launch_env: { set: { GREETING: "hi" } },
+			dismiss: [{ match: "Rate your session", choose: "\\d\\. Later" }],
+		};
+		writeFileSync(join(folder, "config.yaml"), JSON.stringify({ tui_profiles: { mine } }));
+		const env = { XDG_CONFIG_HOME: join(server.folder, "custom") };
+		const args = [
+			"--style",
+			"claude",
+			"--turn-forever",
+			"--wall",
+			"Rate your session",
+			"--wall-answers",
+			"Later|Now",
+			"--wall-no",
+		];
+		const { words, log } = fakeCommand(server, args);
+		const launched = await runAgentTmux(server, ["launch", "own", "--profile", "mine", "--json", "--", ...words], {
+			env,
+		});
+		expect(JSON.parse(launched.stdout)).toMatchObject({ ok: true, profile: "mine" });
+		expect(log.keys()).toEqual(["Up", "Enter"]);
+		expect(await run("send", "own", "hello")).toMatchObject({ code: 0, stdout: "submitted\n" });
+		await until(async () => (await run("state", "own", "0")).stdout === "busy\n", "the turn");
+		expect(log.messages()).toEqual(["hello"]);
+		const pid = (await server.tmux.run(["list-panes", "-t", "=at_own:", "-F", "#{pane_pid}"])).trim();
+		expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toContain("GREETING=hi");
+	});
+
 	it("status and kill never take a session whose name only begins alike (T40)", async () => {
 		await server.tmux.run(["new-session", "-d", "-s", "at_foobar", "exec cat"]);
 		expect(await run("status", "foo")).toMatchObject({ code: 0, stdout: "dead\n" });

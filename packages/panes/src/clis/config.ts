@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { AgentTable, Provider, Sourced } from "../compose/resolve.ts";
 import { PaneError } from "../errors.ts";
 import { type Fill, ROLES, type Role } from "./cli.ts";
+import { readTuiProfile, type TuiProfile } from "./custom.ts";
 import { CLIS } from "./index.ts";
 import { isTrusted, userFolder } from "./trust.ts";
 
@@ -20,6 +21,8 @@ export interface DispatchConfig {
 export interface PanesConfig {
 	readonly table: AgentTable;
 	readonly dispatch: DispatchConfig;
+	/** The profile that the configuration gives a program, by the profile's or the program's name. */
+	readonly findTui: (name: string) => TuiProfile | undefined;
 }
 
 /** How the configuration is found. */
@@ -34,7 +37,7 @@ export interface ConfigRequest {
 
 type Tree = Readonly<Record<string, unknown>>;
 
-const KNOWN = ["agent", "providers", "dispatch", "tui_profiles", "state"];
+const KNOWN = ["agent", "providers", "dispatch", "tui_profiles"];
 const COMMAND_KEYS = ["interactive_command", "headless_command", "session_command", "dispatch_command"];
 
 /** Reads the layers environment > project > user > built-in; an empty leaf falls through to the next layer. */
@@ -44,7 +47,18 @@ export async function loadConfig(request: ConfigRequest): Promise<PanesConfig> {
 	const user = userFile === undefined ? {} : await readLayer(userFile, request);
 	const project = await readProject(request);
 	const layers = [project, user];
-	return { table: makeTable(layers, env), dispatch: makeDispatch(layers, request) };
+	return {
+		table: makeTable(layers, env),
+		dispatch: makeDispatch(layers, request),
+		findTui: (name) => findTui(layers, name, request),
+	};
+}
+
+function findTui(layers: readonly Tree[], program: string, request: ConfigRequest): TuiProfile | undefined {
+	const name = leaf(layers, "providers", program, "tui", "profile") ?? program;
+	const entries = layers.map((layer) => asTree(layer.tui_profiles)[name]).filter((entry) => entry !== undefined);
+	if (entries.length === 0) return undefined;
+	return readTuiProfile(name, Object.assign({}, ...entries.toReversed().map(asTree)), request.warn);
 }
 
 /** A configuration file as it was read. */
@@ -71,8 +85,13 @@ export async function listCommands(file: ConfigFile): Promise<[string, string][]
 			String(asTree(provider)[key]),
 		]),
 	);
+	const environments = Object.entries(asTree(tree.tui_profiles)).flatMap(([name, profile]): [string, string][] => {
+		const env = asTree(profile).launch_env;
+		return env === undefined ? [] : [[`tui_profiles.${name}.launch_env`, JSON.stringify(env)]];
+	});
 	const { dir } = asTree(tree.dispatch);
-	return dir === undefined ? commands : [...commands, ["dispatch.dir", String(dir)]];
+	const folders: [string, string][] = dir === undefined ? [] : [["dispatch.dir", String(dir)]];
+	return [...commands, ...environments, ...folders];
 }
 
 async function readProject(request: ConfigRequest): Promise<Tree> {
@@ -122,7 +141,15 @@ function withoutCommands(tree: Tree, file: ConfigFile, request: ConfigRequest): 
 	}
 	const { dir, ...dispatch } = asTree(tree.dispatch);
 	if (dir !== undefined) request.warn(`dispatch.dir in ${file.path} is ignored until you trust it: agent-tmux trust`);
-	return { ...tree, providers, dispatch };
+	const profiles: Record<string, unknown> = {};
+	for (const [name, value] of Object.entries(asTree(tree.tui_profiles))) {
+		const { launch_env, ...rest } = asTree(value);
+		if (launch_env !== undefined) {
+			request.warn(`launch_env of profile "${name}" in ${file.path} is ignored until you trust it: agent-tmux trust`);
+		}
+		profiles[name] = rest;
+	}
+	return { ...tree, providers, dispatch, tui_profiles: profiles };
 }
 
 function makeTable(layers: readonly Tree[], env: NodeJS.ProcessEnv): AgentTable {

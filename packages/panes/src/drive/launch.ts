@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { type AddressInfo, createServer } from "node:net";
 import { basename } from "node:path";
 import type { AgentCli } from "../clis/cli.ts";
+import type { TuiProfile } from "../clis/custom.ts";
 import { PaneError, UsageError } from "../errors.ts";
 import { stripStyle } from "../screen/style.ts";
 import { quoteWord } from "../tmux/arguments.ts";
@@ -26,6 +27,8 @@ export interface LaunchRequest {
 	readonly profile?: string | undefined;
 	readonly ready?: string | undefined;
 	readonly busy?: string | undefined;
+	/** A profile of the configuration, which then says how the screen is read. */
+	readonly tui?: TuiProfile | undefined;
 	/** File that receives everything the program prints while it starts. */
 	readonly bootLog?: string | undefined;
 	readonly size: { readonly width: number; readonly height: number };
@@ -48,7 +51,8 @@ export interface LaunchRequest {
 export async function launchSession(drive: Drive, request: LaunchRequest): Promise<SessionView> {
 	const session = tmuxName(drive, request.name);
 	const choice = {
-		profile: request.profile ?? profileNameOf(request.words),
+		profile: request.tui?.name ?? request.profile ?? profileNameOf(request.words),
+		tui: request.tui === undefined ? undefined : JSON.stringify(request.tui),
 		ready: request.ready,
 		busy: request.busy,
 	};
@@ -69,6 +73,7 @@ export async function launchSession(drive: Drive, request: LaunchRequest): Promi
 		"@profile": choice.profile,
 		"@ready": choice.ready ?? "",
 		"@busy": choice.busy ?? "",
+		"@tui": choice.tui ?? "",
 	});
 	const view = await waitForPrompt(drive, request, session, pane);
 	// From now on a program that ends takes its session with it.

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { AgentCli } from "../clis/cli.ts";
+import { makeCustomCli, type TuiProfile } from "../clis/custom.ts";
 import { findCli } from "../clis/index.ts";
 import { UsageError } from "../errors.ts";
 import { patternRules, type ScreenRules, type ScreenWord, type Verdict } from "../screen/classify.ts";
@@ -19,6 +20,8 @@ export interface ProfileChoice {
 	readonly profile: string;
 	readonly ready?: string | undefined;
 	readonly busy?: string | undefined;
+	/** A profile of the configuration as JSON; it outranks a known CLI of the same name. */
+	readonly tui?: string | undefined;
 }
 
 /** Profile name for a command line: the program's own name when it is known, else `generic`. */
@@ -29,9 +32,11 @@ export function profileNameOf(words: readonly string[]): string {
 
 /** Resolves a choice; patterns outrank the rules of the CLI. Throws `UsageError` for an unknown name or a bad pattern. */
 export function resolveProfile(choice: ProfileChoice): Profile {
-	const cli = findCli(choice.profile);
+	const cli = choice.tui ? makeCustomCli(JSON.parse(choice.tui) as TuiProfile) : findCli(choice.profile);
 	if (cli === undefined && choice.profile !== "generic") {
-		throw new UsageError(`unknown profile "${choice.profile}"; use generic or a name from: agent-tmux providers`);
+		throw new UsageError(
+			`unknown profile "${choice.profile}"; use generic, a name from agent-tmux providers, or one of your tui_profiles`,
+		);
 	}
 	const ready = choice.ready ? compile(choice.ready) : undefined;
 	const busy = choice.busy ? compile(choice.busy) : undefined;

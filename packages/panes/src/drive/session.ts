@@ -9,7 +9,7 @@ import { openPaneIO, type PaneIO } from "./pane-io.ts";
 import { type Profile, resolveProfile, type StatusWord, statusOf } from "./profile.ts";
 
 /** Session options that `launch` writes and the other verbs read. */
-const PROFILE_FORMATS = ["#{@profile}", "#{@ready}", "#{@busy}"] as const;
+const PROFILE_FORMATS = ["#{@profile}", "#{@ready}", "#{@busy}", "#{@tui}"] as const;
 
 /** A live session with what its screen showed at one moment. */
 export interface SessionView {
@@ -54,8 +54,8 @@ export async function viewPane(
 		if (error instanceof PaneError && error.code === "pane_missing") return undefined;
 		throw error;
 	}
-	const [stored = "", ready = "", busy = ""] = frame.values;
-	const profile = resolveProfile({ profile: stored || otherwise, ready, busy });
+	const [stored = "", ready = "", busy = "", tui = ""] = frame.values;
+	const profile = resolveProfile({ profile: stored || otherwise, ready, busy, tui });
 	const { info, rows } = frame;
 	const capture = { rows, isStyled: true, title: info.title, isDead: info.isDead, cursor: info.cursor };
 	return { name, io, profile, frame, verdict: classify(profile.rules, capture) };

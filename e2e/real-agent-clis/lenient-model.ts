@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { findFaults, findUnknownFields } from "./faults.ts";
 
 /** One request of an agent CLI for a model's answer. */
 export interface ForeignRequest {
@@ -15,12 +16,17 @@ export interface ForeignRequest {
 
 /**
  * A model server for agent CLIs that are not ours: it answers the four wire formats with a short text, takes any field
- * and path, and holds requests whose text contains HOLD until it is told to go on.
+ * and path and notes the unknown ones, notes broken pairing, order and schemas as faults, and holds requests whose text
+ * contains HOLD until it is told to go on.
  */
 export class LenientModel implements AsyncDisposable {
 	readonly requests: ForeignRequest[] = [];
 	/** Paths that asked for no model answer. */
 	readonly otherPaths: string[] = [];
+	/** What requests broke that every real server insists on. */
+	readonly faults: string[] = [];
+	/** Fields of requests that the project's own clients do not send. */
+	readonly unknownFields = new Set<string>();
 	readonly #server = createServer((request, response) => void this.#answer(request, response));
 	#held: (() => void)[] = [];
 	#count = 0;
@@ -57,9 +63,12 @@ export class LenientModel implements AsyncDisposable {
 			response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(OTHER));
 			return;
 		}
+		const document = JSON.parse(body) as Record<string, unknown>;
+		this.faults.push(...findFaults(path, document).map((fault) => `${path}: ${fault}`));
+		for (const field of findUnknownFields(path, document)) this.unknownFields.add(field);
 		const request: ForeignRequest = {
 			path,
-			text: format.lastText(JSON.parse(body)),
+			text: format.lastText(document),
 			isAborted: false,
 			isAnswered: false,
 		};

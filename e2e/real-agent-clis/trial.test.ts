@@ -73,6 +73,11 @@ describe.skipIf(prefix === undefined)("the real agent CLIs (set REAL_AGENT_CLIS 
 				expect(await endSession(drive, "real")).toBe(true);
 				await tmux.ask(["kill-server"]);
 				expect(listProcesses(home)).toEqual([]);
+				const others = [...new Set(model.otherPaths), ...model.unknownFields];
+				console.log(
+					`${name}: ${model.requests.length} requests; paths and fields that are new here: ${others.join(", ")}`,
+				);
+				expect(model.faults).toEqual([]);
 			} finally {
 				await endSession(drive, "real", { force: true });
 				await tmux.ask(["kill-server"]);

@@ -13,7 +13,7 @@ import {
 import { basename, dirname } from "node:path";
 import { ignore } from "../lib/ignore.ts";
 import { AgentError } from "../protocol/errors.ts";
-import { type Mend, readTail } from "./tail.ts";
+import { type Mend, readTail } from "./storage/tail.ts";
 
 const NOTHING = Buffer.alloc(0);
 /** Bytes that are read at once. */

@@ -46,7 +46,8 @@ const FORMATS: Readonly<Record<string, Strictness>> = {
 				}),
 			),
 		speakers: (body) => list(body.messages).map((message) => String(message.role)),
-		allowed: ["user", "assistant"],
+		// Claude Code 2.1.332 puts notes of its own between the messages.
+		allowed: ["system", "user", "assistant"],
 		schemas: (body) => list(body.tools).flatMap((tool) => (tool.type === undefined ? [tool.input_schema] : [])),
 	},
 	completions: {

@@ -1,4 +1,4 @@
-import { reply } from "@prime-agent/testkit";
+import { reply, runProcess } from "@prime-agent/testkit";
 import { describe, expect, test } from "vitest";
 import { makeAgent } from "./testing/agent.ts";
 
@@ -167,5 +167,44 @@ describe.concurrent("without a terminal", () => {
 		expect(at.server.requests[1]?.raw).not.toMatch(/canary-0123|test-key-0123456789/);
 		const [, own, file, found] = readResults(at.server.requests[1]!.body);
 		for (const result of [own, file, found]) expect(result?.text).toContain("KEY=[redacted]");
+	});
+
+	test.each([
+		["the home", () => ({}), "HOME", "this is your home folder"],
+		["one with keys", () => ({ ".ssh/id_ed25519": "key" }), "OTHER", "this folder holds the keys"],
+	])("a folder that is %s is warned of unless the level is read-only", async (_name, makeFiles, variable, words) => {
+		await using at = await makeAgent({ files: makeFiles(), script: [done, done] });
+		const env = { ...at.env, [variable]: at.folder };
+		const run = (...args: string[]) =>
+			runProcess(process.execPath, [at.main, ...args], { cwd: at.folder, env, timeoutMs: 50_000 });
+		const warned = await run("x");
+		expect(warned.code).toBe(0);
+		expect(warned.stderr).toContain(`warning: ${words}`);
+		expect((await run("--permissions", "read-only", "x")).stderr).not.toContain("warning");
+	});
+
+	test("an ordinary folder is not warned of, the root of the disk is", async () => {
+		await using at = await makeAgent({ script: [done, done] });
+		expect((await at.run("x")).stderr).toMatch(/^Done/);
+		const place = { cwd: "/", env: at.env, timeoutMs: 50_000 };
+		expect((await runProcess(process.execPath, [at.main, "x"], place)).stderr).toContain("the root of the disk");
+	});
+
+	test("passwords of the project's settings reach no request, whatever the model calls to see them", async () => {
+		const look = [
+			{ name: "read_file", arguments: { file_path: ".env" } },
+			{ name: "grep", arguments: { pattern: "CANARY|TOKEN", path: ".env" } },
+			shell("cat .env"),
+			shell(`python3 -c 'print(open(".env").read())'`),
+		];
+		await using at = await makeAgent({
+			files: { ".env": "TOKEN=canary-0123456789\n" },
+			script: [reply({ calls: look }), done],
+		});
+		const result = await at.run("--permissions", "full", "--debug", "x");
+		expect(result.code).toBe(0);
+		const sent = at.server.modelRequests.map(({ raw }) => raw).join("\n");
+		expect(sent.split("TOKEN=[secret TOKEN not shown]")).toHaveLength(5);
+		expect(sent + result.stdout + result.stderr).not.toContain("canary");
 	});
 });

@@ -11,6 +11,7 @@ import {
 import { createApproval, LineReader } from "./approve.ts";
 import type { Request } from "./arguments.ts";
 import { createDebugSink } from "./debug.ts";
+import { warnOfFolder } from "./folder.ts";
 import { cleanText } from "./output.ts";
 import { Renderer } from "./render.ts";
 import { discardTypedAhead } from "./typed-ahead.ts";
@@ -99,6 +100,8 @@ function createStream({ debug }: RunRequest) {
 export async function runAgent(request: RunRequest): Promise<number> {
 	const access = openAccessOrExplain(request);
 	if (!access) return 1;
+	const warning = request.permissions === "read-only" ? undefined : warnOfFolder(process.cwd(), process.env.HOME);
+	if (warning) writeError(`warning: ${warning}\n`);
 	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
 	const stop = watchStops(environment);
 	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;

@@ -1,6 +1,7 @@
 import type { AgentTool } from "@prime-agent/loop";
-import { type CodingTool, explainFailure, type ToolClass, textResult } from "../tools/tool.ts";
+import { type CodingTool, explainFailure, type ToolClass, ToolFailure, textResult } from "../tools/tool.ts";
 import { findOutputLimit, type OutputLimitOverrides, truncateOutput } from "../truncation.ts";
+import type { SecretStore } from "./secrets.ts";
 
 /** Any loop tool; one that is not of this package counts as able to do anything. */
 export type SessionTool = AgentTool & Partial<Pick<CodingTool, "toolClass" | "describeCall">>;
@@ -21,31 +22,35 @@ function compactJson(args: unknown): string {
 /** What holds for the output of every tool of a session. */
 export interface OutputRules {
 	limits: OutputLimitOverrides;
-	/** A text that no tool may show, such as the key of the session itself. */
-	secret: string;
+	/** What no tool may show. */
+	secrets: SecretStore;
 }
 
-// Shorter ones stand in many texts by chance.
-const shortestSecret = 8;
-
-function hideSecret(text: string, secret: string): string {
-	return secret.length < shortestSecret ? text : text.replaceAll(secret, "[redacted]");
+/** Runs a call and tells a failure as a result. */
+async function runTool(tool: SessionTool, secrets: SecretStore, call: Parameters<AgentTool["execute"]>) {
+	try {
+		await secrets.learn(call[1]);
+		const mark = tool.toolClass === "write" ? secrets.findMark(call[1]) : undefined;
+		if (mark !== undefined) {
+			throw new ToolFailure(
+				`${mark} stands for a value that you cannot see, and writing it would lose the value. Change only what is around it, or ask for it to be changed by hand.`,
+			);
+		}
+		return await tool.execute(...call);
+	} catch (error) {
+		return textResult({ text: explainFailure(tool.name, error), isError: true });
+	}
 }
 
 /** The tool with cut output for the model and the whole in the details; it never rejects. */
-function ruleOutput(tool: SessionTool, { limits, secret }: OutputRules): SessionTool {
+function ruleOutput(tool: SessionTool, { limits, secrets }: OutputRules): SessionTool {
 	const limit = findOutputLimit(tool.name, limits);
 	return {
 		...tool,
-		async execute(id, params, signal, onUpdate) {
-			let result: Awaited<ReturnType<AgentTool["execute"]>>;
-			try {
-				result = await tool.execute(id, params, signal, onUpdate);
-			} catch (error) {
-				result = textResult({ text: explainFailure(tool.name, error), isError: true });
-			}
+		async execute(...call) {
+			const result = await runTool(tool, secrets, call);
 			const texts = result.content.filter((part) => part.type === "text");
-			const output = hideSecret(texts.map((part) => part.text).join("\n"), secret);
+			const output = secrets.hide(texts.map((part) => part.text).join("\n"));
 			const shown = truncateOutput(output, limit);
 			const others = result.content.filter((part) => part.type !== "text");
 			return { ...result, content: [{ type: "text", text: shown }, ...others], details: { output } };

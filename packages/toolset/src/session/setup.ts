@@ -7,6 +7,7 @@ import { buildSystemPrompt } from "../profiles/system-prompt.ts";
 import type { PathLocks } from "../tools/paths.ts";
 import type { SessionListener } from "./events.ts";
 import { type SessionTool, ToolRegistry } from "./registry.ts";
+import { SecretStore } from "./secrets.ts";
 import { defaultSettings, type SessionSettings } from "./settings.ts";
 
 /** What a coding session is made of. */
@@ -56,7 +57,10 @@ export async function setUpSession(
 		hasVision: access.model.input.includes("image"),
 	});
 	const tools = [...own, ...extras(settings), ...(options.tools ?? [])];
-	const registry = new ToolRegistry(tools, { limits: settings.outputLimits, secret: access.apiKey });
+	const registry = new ToolRegistry(tools, {
+		limits: settings.outputLimits,
+		secrets: new SecretStore(environment, access.apiKey),
+	});
 	const systemPrompt = await buildSystemPrompt({
 		environment,
 		profile,

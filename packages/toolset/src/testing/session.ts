@@ -11,6 +11,7 @@ import { makeFolder, type TestFolder } from "./folder.ts";
 /** A session on a scripted model in a temporary folder. */
 export interface TestSession extends AsyncDisposable {
 	folder: TestFolder;
+	environment: LocalEnvironment;
 	session: CodingSession;
 	model: ReturnType<typeof scriptedModel>;
 	/** Everything the session told. */
@@ -56,6 +57,7 @@ export async function openTestSession(
 	});
 	return {
 		folder,
+		environment,
 		session,
 		model,
 		events,

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from rlm.processes import CHILD, MARK, find_children, find_leftovers, send_signal
+from rlm.processes import find_children, find_leftovers, send_signal, take_mark
 
 WIRE_FD = 3
 REPORT_FD = 4
@@ -25,10 +25,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def start(run_kernel):
     """Forks: the child becomes the kernel (`run_kernel(life_fd)`); this process watches it and never returns."""
-    mark = "%d-%s" % (os.getpid(), os.urandom(8).hex())
-    # a kernel inside a cell of another one: both guardians know what it starts
-    os.environ[MARK] = ":".join(filter(None, (os.environ.get(MARK), mark)))
-    os.environ[CHILD] = "1"
+    mark = take_mark()
     for fd in (WIRE_FD, REPORT_FD):
         os.set_inheritable(fd, False)
     life_read, life_write = os.pipe()
@@ -148,12 +145,10 @@ class Guardian:
             return True
 
     def leftovers(self):
-        return find_leftovers(self.mark, self.groups, os.getpid())
+        return find_leftovers(self.mark, self.groups | self.copies, os.getpid())
 
     def reap(self):
         """Ends every process that the kernel started: TERM, then KILL, with bounded waits."""
-        for group in self.copies:
-            send_signal(-group, signal.SIGKILL)
         jobs = self.leftovers()
         if not jobs:
             return

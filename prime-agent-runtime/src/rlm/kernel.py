@@ -22,6 +22,7 @@ from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
 from rlm.namespace import Names, inject
 from rlm.output import Output
+from rlm.processes import own_mark
 from rlm.streams import Streams
 from rlm.wire import PROTOCOL, Wire
 
@@ -91,6 +92,7 @@ class Kernel:
                 "op": "hello",
                 "protocol": PROTOCOL,
                 "pid": os.getpid(),
+                "mark": own_mark(),
                 "python": sys.executable,
                 "version": "%d.%d.%d" % sys.version_info[:3],
             }
@@ -207,6 +209,7 @@ class Kernel:
             from rlm.loop import Loop
 
             self.loop = Loop()
+            self.loop.wake_on_signals()
             self.inbox.put(lambda: self.start_cell(cell, code))
             return
         self.cell = cell

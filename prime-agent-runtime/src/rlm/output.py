@@ -6,6 +6,7 @@ from collections import deque
 
 from rlm.clean import Cleaner
 from rlm.keep import Keeper, show
+from rlm.processes import own_mark
 
 NAMES = ("stdout", "stderr")
 LIVE_S = 0.05
@@ -71,8 +72,7 @@ class Output:
     def make_temporary_folder(self):
         """A folder that goes when the kernel goes."""
         # not tempfile: a signal handler may print while that module is being imported
-        base = os.environ.get("TMPDIR") or "/tmp"
-        folder = os.path.join(base, "prime-agent-kernel-" + os.urandom(8).hex())
+        folder = name_folder()
         os.mkdir(folder, 0o700)
         self.note_folder(folder)
         return folder
@@ -187,6 +187,11 @@ class Output:
         stdout, dropped_out = self.keepers["stdout"].take()
         stderr, dropped_err = self.keepers["stderr"].take()
         return stdout, stderr, dropped_out + dropped_err
+
+
+def name_folder():
+    """Where this kernel may make a folder; the host knows the name as well, to remove what the guardian could not."""
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", "prime-agent-kernel-" + own_mark())
 
 
 def is_whole(data):

@@ -11,6 +11,24 @@ COMMAND_CHARS = 200
 DEAD = (b"Z", b"X")
 
 
+_own = None
+
+
+def take_mark():
+    """Makes this process the guardian of a new kernel: the mark of all that it starts."""
+    global _own
+    _own = "%d-%s" % (os.getpid(), os.urandom(8).hex())
+    # a kernel inside a cell of another one: both guardians know what it starts
+    os.environ[MARK] = ":".join(filter(None, (os.environ.get(MARK), _own)))
+    os.environ[CHILD] = "1"
+    return _own
+
+
+def own_mark():
+    """The mark of this kernel, whatever cells did to the variable; a name of its own outside of a kernel."""
+    return _own or "%d-%s" % (os.getpid(), os.urandom(8).hex())
+
+
 def send_signal(pid, number):
     """Signals one process; one that is already gone is what was wanted."""
     try:

@@ -5,7 +5,6 @@ import builtins
 import faulthandler
 import gc
 import os
-import signal
 import sys
 
 from rlm.capture import Capture
@@ -17,7 +16,8 @@ from rlm.interrupts import Interrupts
 from rlm.jupyter.fillers import Fillers
 from rlm.jupyter.spare import spared
 from rlm.loop import Loop
-from rlm.output import Output
+from rlm.output import Output, name_folder
+from rlm.processes import own_mark
 from rlm.streams import Streams
 from rlm.wire import PROTOCOL, Wire
 
@@ -58,7 +58,7 @@ class Kernel:
 
     def make_folder(self):
         """A private folder for the sockets, and for output that is too long; the guardian removes it."""
-        folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", "prime-agent-kernel-" + os.urandom(8).hex())
+        folder = name_folder()
         os.mkdir(folder, 0o700)
         os.mkdir(os.path.join(folder, "ipython"), 0o700)
         self.note_folder(folder)
@@ -129,8 +129,7 @@ class Kernel:
         self.cells = Cells(shell, self.loop, wire, self.output, streams, displays, interrupts, names, snapshots)
         self.interrupts = interrupts
         app.kernel.attach(self.cells, bridge, self.hang_up, self.crash, fillers)
-        # a signal that another thread receives also wakes a loop that sleeps
-        signal.set_wakeup_fd(self.loop.loop._csock.fileno(), warn_on_full_buffer=False)
+        self.loop.wake_on_signals()
         wire.start(self.crash)
         capture.start(self.crash)
 
@@ -144,6 +143,7 @@ class Kernel:
             "backend": "ipykernel",
             "ipykernel": ipykernel.__version__,
             "pid": os.getpid(),
+            "mark": own_mark(),
             "python": sys.executable,
             "version": "%d.%d.%d" % sys.version_info[:3],
             "connection": describe_connection(app),

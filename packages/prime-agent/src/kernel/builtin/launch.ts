@@ -10,7 +10,7 @@ import type { Candidate } from "../interpreters.ts";
 import { JsonLines } from "../lines.ts";
 import type { KernelLink, LinkOptions } from "../link.ts";
 import { BuiltinLink, type BuiltinProcess } from "./link.ts";
-import { type Line, type Message, PROTOCOL } from "./messages.ts";
+import { type Line, type Message, PROTOCOL, text } from "./messages.ts";
 import { WireLine } from "./wire.ts";
 
 /** A kernel that runs, or what the interpreter lacked. */
@@ -99,7 +99,10 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 		if (!wire || !report) return;
 		wire.off("data", read);
 		const begin = (line: Line) => {
-			const running: BuiltinProcess = { guardian: child, line, report, complaint: () => complaint.trim() };
+			const { mark } = message;
+			const running: BuiltinProcess = {
+				...{ guardian: child, line, report, mark: text(mark), complaint: () => complaint.trim() },
+			};
 			resolve({ link: new BuiltinLink(running, info, options) });
 		};
 		if (info.backend === "builtin") begin(new WireLine(wire));

@@ -8,7 +8,7 @@ import { JsonLines } from "../lines.ts";
 import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
 import { type Line, type Message, readBundle, readOutcome, text } from "./messages.ts";
 import { Requests } from "./requests.ts";
-import { sweepProcesses } from "./sweep.ts";
+import { sweep } from "./sweep.ts";
 
 const MAX_DISPLAYS = 100;
 /** How long a kernel may take to end on request, and the guardian to end what the kernel started. */
@@ -29,6 +29,8 @@ export interface BuiltinProcess {
 	readonly guardian: ChildProcess;
 	readonly line: Line;
 	readonly report: Duplex;
+	/** Names the kernel in the environment of all that it starts, and its temporary folder. */
+	readonly mark: string;
 	/** The last of what the process wrote to its own stderr. */
 	readonly complaint: () => string;
 }
@@ -128,7 +130,7 @@ export class BuiltinLink implements KernelLink {
 	}
 
 	async #sweep(): Promise<void> {
-		const jobs = await sweepProcesses(this.#process.guardian.pid ?? 0);
+		const jobs = await sweep(this.#process.mark, this.#options.env.TMPDIR || "/tmp");
 		if (jobs.length > 0) this.#options.onLeftovers(jobs);
 	}
 

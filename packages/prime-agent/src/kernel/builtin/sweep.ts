@@ -1,37 +1,45 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ignore } from "../../lib/ignore.ts";
 import type { LeftoverJob } from "../link.ts";
 
 /** Which kernels a process belongs to; see the runtime's `guardian.py`. */
 const MARK = "PRIME_AGENT_KERNEL_ID=";
+const FORM = /^\d+-[0-9a-f]{16}$/;
 const COMMAND_CHARS = 200;
 const SWEEP_MS = 3000;
 const AGAIN_MS = 20;
 
 /**
- * Kills what a kernel started when its guardian cannot do it any more, and gives what it found. It finds processes by
- * the mark in their environment, so only where the system shows environments (Linux).
+ * Ends what a kernel left when its guardian cannot do it any more: kills what it started, gives what it found, and
+ * removes its folder in `tmp`. It finds processes by the mark in their environment, so only where the system shows
+ * environments (Linux).
  */
-export async function sweepProcesses(guardian: number): Promise<readonly LeftoverJob[]> {
+export async function sweep(mark: string, tmp: string): Promise<readonly LeftoverJob[]> {
+	if (!FORM.test(mark)) return [];
 	const found = new Map<number, LeftoverJob>();
 	const deadline = performance.now() + SWEEP_MS;
-	for (let left = findMarked(guardian); left.length > 0 && performance.now() < deadline; left = findMarked(guardian)) {
+	for (let left = findMarked(mark); left.length > 0 && performance.now() < deadline; left = findMarked(mark)) {
 		for (const job of left) {
 			found.set(job.pid, job);
 			killProcess(job.pid);
 		}
 		await sleep(AGAIN_MS);
 	}
+	await rm(join(tmp, `prime-agent-kernel-${mark}`), { recursive: true, force: true }).catch((error) =>
+		ignore(error, "the system clears its folder for temporary files"),
+	);
 	return [...found.values()];
 }
 
-function findMarked(guardian: number): LeftoverJob[] {
+function findMarked(mark: string): LeftoverJob[] {
 	if (process.platform !== "linux") return [];
-	return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readMarked(name, guardian) : []));
+	return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readMarked(name, mark) : []));
 }
 
-function readMarked(pid: string, guardian: number): LeftoverJob[] {
+function readMarked(pid: string, mark: string): LeftoverJob[] {
 	try {
 		const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
 		const marks =
@@ -39,7 +47,7 @@ function readMarked(pid: string, guardian: number): LeftoverJob[] {
 				.find((variable) => variable.startsWith(MARK))
 				?.slice(MARK.length)
 				.split(":") ?? [];
-		if (!marks.some((mark) => mark.startsWith(`${guardian}-`))) return [];
+		if (!marks.includes(mark)) return [];
 		const command = readFileSync(`/proc/${pid}/cmdline`, "utf8")
 			.replace(/\0+$/, "")
 			.replace(/[\0\n]/g, " ");

@@ -25,7 +25,7 @@ export const LEAKS: readonly Attack[] = [
 		name: "files that a kernel may leave",
 		cells: [
 			"print('x' * 200_000)",
-			"import os, glob\nfor f in glob.glob(os.environ['TMPDIR'] + '/**', recursive=True) + glob.glob(os.path.expanduser('~/.prime/agent/session-artifacts/**'), recursive=True):\n    s = os.stat(f)\n    if s.st_mode & 0o077 and f != os.environ['TMPDIR'] + '/': print('open to others:', f, oct(s.st_mode))\n'looked'",
+			"import os\nfor top in (os.environ['TMPDIR'], os.path.expanduser('~/.prime/agent/session-artifacts')):\n    for folder, folders, files in os.walk(top):\n        for name in folders + files:\n            path = os.path.join(folder, name)\n            if os.stat(path).st_mode & 0o077: print('open to others:', path)\n        # what lies in a private folder is private\n        folders[:] = [name for name in folders if os.stat(os.path.join(folder, name)).st_mode & 0o077]\n'looked'",
 		],
 		says: /looked/,
 		never: /open to others/,

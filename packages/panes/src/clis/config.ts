@@ -5,6 +5,7 @@ import { PaneError } from "../errors.ts";
 import { type Fill, ROLES, type Role } from "./cli.ts";
 import { readTuiProfile, type TuiProfile } from "./custom.ts";
 import { CLIS } from "./index.ts";
+import { asTree, type Tree } from "./tree.ts";
 import { isTrusted, userFolder } from "./trust.ts";
 
 /** Where dispatch puts its workers and records. */
@@ -34,8 +35,6 @@ export interface ConfigRequest {
 	readonly trustProject?: boolean | undefined;
 	readonly warn: (message: string) => void;
 }
-
-type Tree = Readonly<Record<string, unknown>>;
 
 const KNOWN = ["agent", "providers", "dispatch", "tui_profiles"];
 const COMMAND_KEYS = ["interactive_command", "headless_command", "session_command", "dispatch_command"];
@@ -233,8 +232,4 @@ function leaf(layers: readonly Tree[], ...path: string[]): string | undefined {
 		if (node !== undefined && node !== null && node !== "" && typeof node !== "object") return String(node);
 	}
 	return undefined;
-}
-
-function asTree(value: unknown): Tree {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }

@@ -6,6 +6,7 @@ import { claudeRecord } from "./records/claude.ts";
 import { codexRecord } from "./records/codex.ts";
 import { claudeScreen } from "./screens/claude.ts";
 import { lastRows } from "./signs.ts";
+import { asTree, type Tree } from "./tree.ts";
 
 /** How a program that is no known agent CLI draws itself, from the configuration; plain data, kept with its session. */
 export interface TuiProfile {
@@ -26,8 +27,6 @@ export interface TuiProfile {
 	/** Notices that `launch` answers: what they ask, and the row to choose. */
 	readonly dismiss: readonly { readonly match: string; readonly choose: string; readonly cursor: string }[];
 }
-
-type Tree = Readonly<Record<string, unknown>>;
 
 const DEFAULTS = {
 	...{ ready: ".", composer: "none", prompt_glyph: "›", producer: "none", queue_key: "Enter", queued_marker: "↳" },
@@ -124,8 +123,4 @@ function compile(name: string, pattern: string): RegExp {
 
 function fault(name: string, key: string, problem: string): PaneError {
 	return new PaneError("config", `tui_profiles.${name}${key === "" ? ":" : `.${key}`} ${problem}`);
-}
-
-function asTree(value: unknown): Tree {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }

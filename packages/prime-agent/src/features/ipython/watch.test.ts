@@ -28,14 +28,17 @@ test("a variable that is not saved is told once, however many snapshots follow",
 		bytes: 7,
 		durationMs: 1,
 	};
-	const data = { kernel_saved: { count: 2, unsaved: event.unsaved, bytes: 7, durationMs: 1 } };
+	const data = { kernel_saved: { count: 2, unsaved: event.unsaved, bytes: 7 } };
 	const note = "info: Not saved with the session: the variable g (it is larger than 64 MB).";
-	expect(tell(event, event)).toEqual([data, note, data]);
+	expect(tell(event, event)).toEqual([data, note]);
+	expect(tell({ ...event, unsaved: [] })).toEqual([]);
 });
 
-test("a snapshot that cannot be written is a warning, once for each reason", () => {
-	const event: KernelEvent = { type: "save_failed", reason: "it cannot be written: No space left on device" };
-	expect(tell(event, event).filter((each) => typeof each === "string")).toEqual([
-		"warning: The variables of the kernel were not saved: it cannot be written: No space left on device.",
+test("a snapshot that cannot be written is an event and a warning, once for each reason", () => {
+	const reason = "it cannot be written: No space left on device";
+	const event: KernelEvent = { type: "save_failed", reason };
+	expect(tell(event, event)).toEqual([
+		{ kernel_save_failed: { reason } },
+		`warning: The variables of the kernel were not saved: ${reason}.`,
 	]);
 });

@@ -3,35 +3,29 @@ import type { KernelEvent, LostName } from "../../session/ports.ts";
 
 type Teller = Pick<FeatureHost, "emit" | "notify">;
 
-/** Tells clients what happens to the kernel beside its cells, and people what they should know: each thing once. */
+/** Tells clients and people what they should know of the kernel beside its cells; about a snapshot only what is new. */
 export function tellKernelEvents({ emit, notify }: Teller): (event: KernelEvent) => void {
 	const said = new Set<string>();
-	const once = (level: "info" | "warning", text: string) => {
-		if (said.has(text)) return;
-		said.add(text);
-		notify(level, text);
-	};
+	const isNew = (text: string) => said.size < said.add(text).size;
 	return (event) => {
-		emit(`kernel_${event.type}`, eventData(event));
-		if (event.type === "ended") notify("warning", `${event.how} The next cell gets a new one.`);
-		else if (event.type === "save_failed")
-			once("warning", `The variables of the kernel were not saved: ${event.reason}.`);
-		else
-			for (const { name, why } of event.unsaved)
-				once("info", `Not saved with the session: ${describe({ name, why })}.`);
+		const { type: _type, ...data } = event;
+		if (event.type === "ended") {
+			emit("kernel_ended", data);
+			notify("warning", `${event.how} The next cell gets a new one.`);
+		} else if (event.type === "save_failed") {
+			const text = `The variables of the kernel were not saved: ${event.reason}.`;
+			if (!isNew(text)) return;
+			emit("kernel_save_failed", data);
+			notify("warning", text);
+		} else {
+			const unsaved = event.unsaved.filter((lost) => isNew(describe(lost)));
+			if (unsaved.length === 0) return;
+			emit("kernel_saved", { count: event.names.length, unsaved: event.unsaved, bytes: event.bytes });
+			for (const lost of unsaved) notify("info", `Not saved with the session: ${describe(lost)}.`);
+		}
 	};
 }
 
-/** How many variables are saved is told, not which: the list would come again and again. */
-function eventData(event: KernelEvent): Readonly<Record<string, unknown>> {
-	if (event.type === "saved") {
-		const { names, unsaved, bytes, durationMs } = event;
-		return { count: names.length, unsaved, bytes, durationMs };
-	}
-	const { type: _type, ...data } = event;
-	return data;
-}
-
-function describe({ name, why }: { readonly name: string; readonly why: LostName["why"] | undefined }): string {
+function describe({ name, why }: LostName): string {
 	return why ? `the variable ${name} (${why})` : `the variable ${name}`;
 }

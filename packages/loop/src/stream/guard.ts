@@ -9,6 +9,7 @@ import { type DebugSink, type Exchange, observeFetch } from "./exchange.ts";
 import { judgeReply } from "./judge.ts";
 import { chooseFetch } from "./patient.ts";
 import { createRedactor, findSecrets } from "./redact.ts";
+import { completeSignatures } from "./signatures.ts";
 import { type LimitName, type StreamLimits, watchStream } from "./watch.ts";
 
 /** How to guard a stream; limits in milliseconds, 0 switches one off. */
@@ -32,7 +33,7 @@ const graceMs = 1_000;
 /**
  * A stream function that cannot hang and takes nothing for success that is none. It watches the HTTP exchange through
  * the `fetch` option (adapters without it by their events), ends the request when a limit runs out, switches off the
- * adapter's own retries, and ends each failed reply with stop reason `error`, a text free of credentials and a
+ * adapter's own retries, marks calls of other models for servers that want it, and ends each failed reply with stop reason `error`, a text free of credentials and a
  * `provider_stream_failure` diagnostic; what had arrived stays in the message. Aborting works at any byte.
  */
 export function guardStream(options: GuardOptions): StreamFn {
@@ -112,7 +113,13 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 	}
 
 	return {
-		request: { ...request, signal, fetch, maxRetries: 0 } satisfies SimpleStreamOptions,
+		request: {
+			...request,
+			signal,
+			fetch,
+			maxRetries: 0,
+			onPayload: completeSignatures(request.onPayload),
+		} satisfies SimpleStreamOptions,
 		async run(inner: Promise<AssistantMessageEventStream>, forward: (event: PartialEvent) => void) {
 			const end = await drain(inner, forward);
 			watch.stop();

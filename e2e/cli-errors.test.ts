@@ -96,6 +96,18 @@ it("reports broken files on stderr, keeps them, and works all the same", async (
 	);
 });
 
+it("tells of a provider in auth.json whose name is nearly that of another", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	server.script(reply({ text: "fine" }));
+	const key = { type: "api_key", key: "k" };
+	const auth = JSON.stringify({ antropic: key, serper: key, mock: key });
+	await writeFile(join(agentFolder, "auth.json"), auth, { mode: 0o600 });
+	expect(await run(["-p", "hi"])).toMatchObject({
+		code: 0,
+		stderr: 'Warning: auth.json: there is no provider "antropic". Did you mean "anthropic"?\n',
+	});
+});
+
 it("says that models.json is broken also when nothing else can be used", async () => {
 	const { run, agentFolder } = await setUpCli();
 	await writeFile(join(agentFolder, "models.json"), "{ broken");

@@ -12,6 +12,7 @@ import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
 import { type ComposeOptions, composeSession } from "./compose.ts";
 import { type Diary, openDiary } from "./diary.ts";
+import { suggest } from "./lib/edit-distance.ts";
 import { ignore } from "./lib/ignore.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { ModelError, type ModelName, NO_MODELS, selectModel } from "./models/selection.ts";
@@ -163,5 +164,11 @@ function openModels({ env, diary }: Place): { keys: Credentials; registry: Model
 }
 
 function warningsOf(keys: Credentials, registry: ModelRegistry): string[] {
-	return [...keys.warnings(), ...registry.warnings].map((warning) => `Warning: ${warning}`);
+	const names = registry.providers();
+	// Other names may belong to services that are no models; one that is nearly a provider's is a slip.
+	const slips = keys.stored().flatMap((id) => {
+		const hint = registry.isNamed(id) ? "" : suggest(id, names).trimEnd();
+		return hint === "" ? [] : [`auth.json: there is no provider "${id}". ${hint}`];
+	});
+	return [...keys.warnings(), ...registry.warnings, ...slips].map((warning) => `Warning: ${warning}`);
 }

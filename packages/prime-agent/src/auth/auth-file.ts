@@ -6,7 +6,7 @@ import { readJsonFile } from "../platform/json-file.ts";
 /** A credential as `auth.json` keeps it; times are milliseconds since 1970. */
 export type StoredCredential =
 	| { readonly type: "api_key"; readonly key: string; readonly env: Readonly<Record<string, string>> }
-	| { readonly type: "oauth"; readonly access: string; readonly expires: number };
+	| { readonly type: "oauth"; readonly access: string; readonly expires: number; readonly isRenewable: boolean };
 
 /** The readable credentials of a file by provider id, and what a person should know about the file. */
 export interface AuthFile {
@@ -48,7 +48,8 @@ function listUnknown(entry: unknown): string[] {
 function readCredential(entry: unknown): StoredCredential | undefined {
 	if (!isJsonObject(entry)) return undefined;
 	if (entry.type === "oauth" && typeof entry.access === "string" && typeof entry.expires === "number") {
-		return { type: "oauth", access: entry.access, expires: entry.expires };
+		const isRenewable = typeof entry.refresh === "string" && entry.refresh !== "";
+		return { type: "oauth", access: entry.access, expires: entry.expires, isRenewable };
 	}
 	if (entry.type !== "api_key" || typeof entry.key !== "string" || entry.key === "") return undefined;
 	const env = isJsonObject(entry.env) ? Object.entries(entry.env) : [];

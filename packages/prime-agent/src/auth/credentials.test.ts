@@ -1,7 +1,8 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { tempHome } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
+import { acquireLease } from "../platform/lease.ts";
 import { Credentials } from "./credentials.ts";
 
 const query = { provider: "acme", variables: ["ACME_TOKEN", "ACME_API_KEY"] };
@@ -75,6 +76,32 @@ it("does not let the environment step in for an expired login", async () => {
 	});
 	await expect(keys.resolve(query)).rejects.toThrow("/login");
 	expect(await keys.status(query)).toEqual({ source: "stale", label: "expired" });
+});
+
+it("counts an expired login that can be renewed as a credential, and says in words that renewing failed", async () => {
+	const login = { type: "oauth", access: "token", refresh: "r", expires: 500 };
+	const { keys, path } = await setUp({ auth: { radius: login }, now: 1_000 });
+	const asked = { provider: "radius", variables: [] };
+	expect(await keys.status(asked)).toEqual({ source: "stored", label: "auth.json, login to be renewed" });
+	const stopped = new AbortController();
+	stopped.abort(new Error("stopped by hand"));
+	await expect(keys.resolve(asked, stopped.signal)).rejects.toThrow("stopped by hand");
+	await rm(path);
+	await expect(keys.resolve(asked)).rejects.toThrow(
+		/^The stored login for radius has expired and could not be renewed: .*auth\.json cannot be read any more\. Run \/login/,
+	);
+});
+
+it("uses a login that another process has renewed meanwhile", async () => {
+	const login = { type: "oauth", access: "old", refresh: "r", expires: 500 };
+	const { keys, path } = await setUp({ auth: { radius: login }, now: 1_000 });
+	const asked = { provider: "radius", variables: [] };
+	await keys.status(asked);
+	const lease = acquireLease(dirname(path), "auth.lock");
+	const key = keys.resolve(asked);
+	await writeFile(path, JSON.stringify({ radius: { ...login, access: "new", expires: 2_000 } }));
+	lease.release();
+	expect((await key)?.apiKey).toBe("new");
 });
 
 it("uses the token of a login that is still good", async () => {

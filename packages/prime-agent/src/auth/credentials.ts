@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
+import { errorText } from "../lib/text.ts";
 import { resolveConfigValue } from "../platform/config-value.ts";
 import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, homeFolder } from "../platform/paths.ts";
@@ -8,6 +9,7 @@ import type { AuthPort, AuthSourceToken } from "../session/ports.ts";
 import { findAmbient } from "./ambient.ts";
 import { type AuthFile, readAuthFile, type StoredCredential } from "./auth-file.ts";
 import { createToken, RefusedTokens } from "./refused.ts";
+import { canRenew } from "./renewable.ts";
 
 /** Where credentials are looked for. */
 interface CredentialsOptions {
@@ -25,6 +27,8 @@ interface Found {
 	/** `value` is as somebody wrote it into a file: it may name a variable or a command. */
 	readonly configured?: boolean;
 	readonly isLogin?: boolean;
+	/** The login has expired and can be renewed when it is needed. */
+	readonly isDue?: boolean;
 	readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -67,6 +71,11 @@ export class Credentials implements AuthPort {
 		return this.#read().warnings;
 	}
 
+	/** The providers that the credentials file names. */
+	stored(): readonly string[] {
+		return [...this.#read().credentials.keys()];
+	}
+
 	/** Where the provider's key would come from, or undefined without one. Runs no command, shows no key. */
 	async status(query: KeyQuery): Promise<KeyStatus | undefined> {
 		let isStale = false;
@@ -91,6 +100,7 @@ export class Credentials implements AuthPort {
 		let stale: Found | undefined;
 		for (const found of this.#sources(query, () => stale !== undefined)) {
 			const { status } = found;
+			if (found.isDue) return await this.#renew(query, signal);
 			const apiKey = found.configured ? await this.#resolveValue(found, signal) : found.value;
 			if (!this.#isStale(provider, status, apiKey)) {
 				if (apiKey !== undefined) this.#handOut(provider, status, apiKey);
@@ -119,6 +129,25 @@ export class Credentials implements AuthPort {
 	async markStale(provider: string, tokens: readonly AuthSourceToken[]): Promise<void> {
 		this.#refused.add(provider, tokens);
 		this.#forget();
+	}
+
+	async #renew(query: KeyQuery, signal?: AbortSignal): Promise<Key> {
+		const { provider } = query;
+		try {
+			const { renewLogin } = await import("./login.ts");
+			await renewLogin(this.#path(), provider, this.#now, signal);
+		} catch (cause) {
+			signal?.throwIfAborted();
+			const message = `The stored login for ${provider} has expired and could not be renewed: ${errorText(cause)}`;
+			throw new Error(`${message}. ${RENEW_CREDENTIALS}`, { cause });
+		}
+		this.#file = undefined;
+		const renewed = this.#lookUp(query);
+		if (renewed?.value === undefined || renewed.isDue || this.#isStale(provider, renewed.status, renewed.value)) {
+			throw new Error(`The stored login for ${provider} has expired. ${RENEW_CREDENTIALS}`);
+		}
+		this.#handOut(provider, renewed.status, renewed.value);
+		return { apiKey: renewed.value, env: {}, status: renewed.status };
 	}
 
 	#handOut(provider: string, status: KeyStatus, value: string): void {
@@ -172,15 +201,19 @@ export class Credentials implements AuthPort {
 		const { credentials } = this.#read();
 		const names = [query.provider, ...(query.aliases ?? [])];
 		const stored = names.map((name) => credentials.get(name)).find((entry) => entry !== undefined);
-		return stored && this.#fromStored(stored);
+		return stored && this.#fromStored(stored, credentials.get(query.provider) === stored && canRenew(query.provider));
 	}
 
-	#fromStored(stored: StoredCredential): Found {
+	#fromStored(stored: StoredCredential, canRenew: boolean): Found {
 		const label = "auth.json";
 		if (stored.type === "api_key") {
 			return { status: { source: "stored", label }, value: stored.key, configured: true, env: stored.env };
 		}
-		if (stored.expires <= this.#now()) return { status: STALE, value: undefined, isLogin: true };
+		if (stored.expires <= this.#now()) {
+			if (!stored.isRenewable || !canRenew) return { status: STALE, value: undefined, isLogin: true };
+			const status: KeyStatus = { source: "stored", label: `${label}, login to be renewed` };
+			return { status, value: undefined, isLogin: true, isDue: true };
+		}
 		return { status: { source: "stored", label: `${label}, login` }, value: stored.access, isLogin: true };
 	}
 
@@ -217,8 +250,12 @@ export class Credentials implements AuthPort {
 	}
 
 	#read(): AuthFile {
-		this.#file ??= readAuthFile(join(this.#agentFolder, "auth.json"));
+		this.#file ??= readAuthFile(this.#path());
 		return this.#file;
+	}
+
+	#path(): string {
+		return join(this.#agentFolder, "auth.json");
 	}
 }
 

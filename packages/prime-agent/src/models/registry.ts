@@ -50,6 +50,11 @@ export class ModelRegistry {
 		return [...written, ...BUILTIN_PROVIDERS.map(({ id }) => id).filter((id) => this.canonical(id) !== undefined)];
 	}
 
+	/** Whether a provider has this name, usable or not. */
+	isNamed(name: string): boolean {
+		return findBuiltin(name) !== undefined || this.#file.providers.has(name) || this.#file.refused.has(name);
+	}
+
 	/** The id of the provider that people call by this name, or undefined. */
 	canonical(name: string): string | undefined {
 		const builtin = findBuiltin(name);

@@ -101,7 +101,7 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 		const begin = (line: Line) => {
 			const { mark } = message;
 			const running: BuiltinProcess = {
-				...{ guardian: child, line, report, mark: text(mark), complaint: () => complaint.trim() },
+				...{ guardian: child, line, report, mark: text(mark), complaint: () => text(complaint).trim() },
 			};
 			resolve({ link: new BuiltinLink(running, info, options) });
 		};
@@ -115,7 +115,7 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 	report?.on("error", (error) => ignore(error, "the exit of the process says why"));
 	child.once("error", (error) => fail(`cannot be started: ${errorText(error)}`, false));
 	child.once("close", (code) => {
-		const said = complaint.trim() || `it ended with exit code ${code} before it was ready`;
+		const said = text(complaint).trim() || `it ended with exit code ${code} before it was ready`;
 		void fail(code === UNUSABLE ? said : lastLine(said), code === UNUSABLE);
 	});
 	const timer = setTimeout(() => fail("it did not answer in time", false), options.startMs ?? START_MS);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ignore } from "../../lib/ignore.ts";
 import type { LeftoverJob } from "../link.ts";
+import { text } from "./messages.ts";
 
 /** Which kernels a process belongs to; see the runtime's `guardian.py`. */
 const MARK = "PRIME_AGENT_KERNEL_ID=";
@@ -51,7 +52,7 @@ function readMarked(pid: string, mark: string): LeftoverJob[] {
 		const command = readFileSync(`/proc/${pid}/cmdline`, "utf8")
 			.replace(/\0+$/, "")
 			.replace(/[\0\n]/g, " ");
-		return [{ pid: Number(pid), command: command.slice(0, COMMAND_CHARS) }];
+		return [{ pid: Number(pid), command: text(command).slice(0, COMMAND_CHARS) }];
 	} catch (error) {
 		ignore(error, "the process ended meanwhile, or belongs to somebody else");
 		return [];

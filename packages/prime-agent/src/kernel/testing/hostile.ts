@@ -89,6 +89,15 @@ export const HOSTILE: readonly KernelCase[] = [
 		{ error: "ValueError: 4999", traceback: /lines in the middle are left out/ },
 	),
 	{
+		title: "Control characters in what a kernel says at its death do not reach the host",
+		run: async (bench) => {
+			const cell = await bench.run(
+				"import os\nstderr = os.readlink('/proc/%d/fd/2' % os.getppid())\nfor fd in map(int, os.listdir('/proc/self/fd')):\n    try:\n        if fd > 2 and os.readlink('/proc/self/fd/%d' % fd) == stderr: os.write(fd, b'\\x1b]0;evil\\x07\\n')\n    except OSError: pass\nos._exit(3)",
+			);
+			expect(cell.error?.value).toMatch(/exit code 3[\s\S]*\ufffd]0;evil\ufffd/);
+		},
+	},
+	{
 		title: "A cell whose end cannot be told costs its kernel and blocks nobody",
 		run: async (bench) => {
 			await bench.run("import rlm.trace, sys\nvars(sys.modules['rlm.trace']).clear()");

@@ -37,10 +37,6 @@ function findOpening(pattern: string): { start: number; end: number; parts: stri
 	return undefined;
 }
 
-function escapeLiteral(text: string): string {
-	return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
-}
-
 /** The bracket expression that opens at `start`, as the source of a character class, and where it ends. */
 function bracketSource(segment: string, start: number): { source: string; end: number } | undefined {
 	const negated = segment[start + 1] === "!" || segment[start + 1] === "^";
@@ -51,36 +47,70 @@ function bracketSource(segment: string, start: number): { source: string; end: n
 	return { source: `[${negated ? "^" : ""}${segment.slice(from, end).replace(/[\\\][^]/g, "\\$&")}]`, end };
 }
 
-/** One path segment as the source of a regular expression. */
-function segmentSource(segment: string, pattern: string): string {
-	let source = "";
-	for (let at = 0; at < segment.length; at++) {
-		const character = segment[at]!;
-		if (character === "*") source += "[^/]*";
-		else if (character === "?") source += "[^/]";
-		else if (character === "\\" && at + 1 < segment.length) source += escapeLiteral(segment[++at]!);
-		else if (character === "[") {
-			const bracket = bracketSource(segment, at);
-			if (!bracket) throw new EnvironmentError("bad_pattern", `The pattern ${pattern} has a [ without its ].`);
-			source += bracket.source;
-			at = bracket.end;
-		} else source += escapeLiteral(character);
+type Token = "*" | ((character: string) => boolean);
+
+/** One segment of a path, matched without going back and forth, so that no pattern takes long. */
+class SegmentPattern {
+	readonly #tokens: Token[] = [];
+	/** A leading dot has to be written out: wildcards do not reach hidden entries. */
+	readonly #reachesHidden: boolean;
+
+	/** `pattern` is the whole, for the error. */
+	constructor(segment: string, pattern: string) {
+		this.#reachesHidden = /^\\?\./.test(segment);
+		for (let at = 0; at < segment.length; at++) {
+			const character = String.fromCodePoint(segment.codePointAt(at)!);
+			if (character === "*") this.#tokens.push("*");
+			else if (character === "?") this.#tokens.push(() => true);
+			else if (character === "[") {
+				const bracket = bracketSource(segment, at);
+				if (!bracket) throw new EnvironmentError("bad_pattern", `The pattern ${pattern} has a [ without its ].`);
+				const source = new RegExp(`^${bracket.source}$`, "su");
+				this.#tokens.push((one) => source.test(one));
+				at = bracket.end;
+			} else {
+				const isEscape = character === "\\" && at + 1 < segment.length;
+				const literal = isEscape ? String.fromCodePoint(segment.codePointAt(at + 1)!) : character;
+				this.#tokens.push((one) => one === literal);
+				at += literal.length - (isEscape ? 0 : 1);
+			}
+		}
 	}
-	// A leading dot has to be written out: wildcards do not reach hidden entries.
-	return /^\\?\./.test(segment) ? source : `(?!\\.)${source}`;
+
+	matches(text: string): boolean {
+		if (text.startsWith(".") && !this.#reachesHidden) return false;
+		const characters = [...text];
+		let token = 0;
+		let at = 0;
+		let star = -1;
+		let starAt = 0;
+		while (at < characters.length) {
+			const current = this.#tokens[token];
+			if (current === "*") {
+				star = token++;
+				starAt = at;
+			} else if (current?.(characters[at]!)) {
+				token++;
+				at++;
+			} else if (star >= 0) {
+				// The last star takes one character more.
+				token = star + 1;
+				at = ++starAt;
+			} else return false;
+		}
+		return this.#tokens.slice(token).every((left) => left === "*");
+	}
 }
 
 interface Alternative {
-	segments: (RegExp | "**")[];
+	segments: (SegmentPattern | "**")[];
 	names: string[];
 }
 
 function compileAlternative(pattern: string): Alternative {
 	const written = pattern.split("/").filter((segment) => segment !== "" && segment !== ".");
 	const names = written.filter((segment, at) => segment !== "**" || written[at - 1] !== "**");
-	const segments = names.map((segment) =>
-		segment === "**" ? ("**" as const) : new RegExp(`^${segmentSource(segment, pattern)}$`, "su"),
-	);
+	const segments = names.map((segment) => (segment === "**" ? ("**" as const) : new SegmentPattern(segment, pattern)));
 	return { segments, names };
 }
 
@@ -107,34 +137,38 @@ export class GlobPattern {
 	/** Whether a file at `path` (relative, with `/`) matches. */
 	matches(path: string): boolean {
 		const parts = path.split("/");
-		return this.#alternatives.some(({ segments }) => matchParts(segments, 0, parts, 0, false));
+		return this.#alternatives.some(({ segments }) => findStates(segments, parts).has(segments.length));
 	}
 
 	/** Whether a file below the folder `path` could match. */
 	canMatchBelow(path: string): boolean {
 		const parts = path === "" ? [] : path.split("/");
-		return this.#alternatives.some(({ segments }) => matchParts(segments, 0, parts, 0, true));
+		return this.#alternatives.some(({ segments }) =>
+			[...findStates(segments, parts)].some((state) => state < segments.length),
+		);
 	}
 }
 
-function matchParts(
-	segments: (RegExp | "**")[],
-	segment: number,
-	parts: string[],
-	part: number,
-	prefix: boolean,
-): boolean {
-	if (part === parts.length) {
-		if (prefix) return segment < segments.length;
-		return segments.slice(segment).every((one) => one === "**");
+/** How many segments can have been used up by the parts; all ways are followed at once. */
+function findStates(segments: Alternative["segments"], parts: readonly string[]): Set<number> {
+	// A ** may stand for nothing.
+	const reach = (states: Iterable<number>) => {
+		const reached = new Set(states);
+		for (const state of reached) if (segments[state] === "**") reached.add(state + 1);
+		return reached;
+	};
+	let states = reach([0]);
+	for (const part of parts) {
+		const next: number[] = [];
+		for (const state of states) {
+			const segment = segments[state];
+			if (segment === "**") {
+				if (!part.startsWith(".")) next.push(state);
+			} else if (segment?.matches(part)) next.push(state + 1);
+		}
+		states = reach(next);
 	}
-	const current = segments[segment];
-	if (current === undefined) return false;
-	if (current !== "**") return current.test(parts[part]!) && matchParts(segments, segment + 1, parts, part + 1, prefix);
-	return (
-		matchParts(segments, segment + 1, parts, part, prefix) ||
-		(!parts[part]!.startsWith(".") && matchParts(segments, segment, parts, part + 1, prefix))
-	);
+	return states;
 }
 
 /** The test of a search filter: without `/` on the file's name, otherwise on the path below the searched folder. */

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { expect } from "vitest";
 import type { LeftoverJob } from "../index.ts";
 import { type Bench, cells, check, isRunning, type KernelCase, until } from "./bench.ts";
@@ -179,13 +180,16 @@ export const HOSTILE: readonly KernelCase[] = [
 		run: async (bench) => {
 			const reported: LeftoverJob[] = [];
 			const kernel = bench.open({ onLeftovers: (jobs) => reported.push(...jobs) });
-			await kernel.execute("%%bash\nsetsid sleep 6603 & echo $! > job");
+			await kernel.execute("print('x' * 300_000)\n!setsid sleep 6603 & echo $! > job");
+			const folders = () => readdirSync(bench.folder).filter((name) => name.startsWith("prime-agent-kernel-"));
+			expect(folders()).toHaveLength(1);
 			const job = await readPid(bench, "job");
 			const cell = await kernel.execute("import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(600)");
 			expect(cell.status).toBe("dead");
 			await kernel.dispose();
 			expect(await isRunning(job)).toBe(false);
 			expect(reported.map(({ pid }) => pid)).toContain(job);
+			expect(folders()).toEqual([]);
 		},
 	},
 	{

@@ -6,7 +6,7 @@ import unittest
 
 import support  # noqa: F401 puts the package on the path
 
-from rlm.output import BATCH_BYTES, Output
+from rlm.output import BATCH_BYTES, SESSION_BYTES, Output
 
 
 class FakeWire:
@@ -53,6 +53,17 @@ class OutputTest(unittest.TestCase):
             self.assertEqual(file.read(), b"line\n" * 800)
         self.assertEqual((dropped, self.noted), (0, []))
         self.assertEqual([os.stat(path).st_mode & 0o777 for path in (os.path.dirname(kept), kept)], [0o700, 0o700])
+
+    def test_files_of_many_cells_end_where_they_would_fill_the_disk(self):
+        self.output.spilled = SESSION_BYTES - 6000
+        seen = []
+        for _ in range(4):
+            self.output.begin(1)
+            self.output.write("stdout", b"line\n" * 800)
+            text, _, dropped = self.output.take()
+            seen.append(("the whole output is in" in text, "1 GB of output in files already" in text, dropped))
+        # both halves of 500 bytes are shown
+        self.assertEqual(seen, [(True, False, 0)] * 2 + [(False, True, 3000)] * 2)
 
     def test_live_pieces_together_are_the_output(self):
         for piece in (b"one\n", b"two", b" three\nfo", b"ur"):

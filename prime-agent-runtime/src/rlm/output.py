@@ -15,6 +15,8 @@ LIVE_FULL_BYTES = 1 << 16
 LIVE_SLOW_S = 0.2
 LIVE_SLOW_BYTES = 1 << 13
 BACKLOG = 64
+# output in files, of all cells of one kernel: many floods must not fill the disk
+SESSION_BYTES = 1 << 30
 # small writes are taken in together
 BATCH_BYTES = 1 << 15
 
@@ -55,6 +57,8 @@ class Output:
         self.keepers = {name: Keeper(name, limit, spill_limit, self.open_spill) for name in NAMES}
         self.live = {name: Live() for name in NAMES}
         self.due = None
+        # bytes in files of cells that have ended
+        self.spilled = 0
         # pairs (stream, bytes) in order; appending is safe from any thread and from an interrupt
         self.queue = deque()
         self.queued = 0
@@ -64,6 +68,8 @@ class Output:
         self.wake = lambda: None
 
     def open_spill(self, name):
+        if self.spilled >= SESSION_BYTES:
+            raise OSError("this kernel has kept 1 GB of output in files already")
         if self.folder is None:
             self.folder = make_lasting_folder(self.lasting_folder) or self.make_temporary_folder()
         path = os.path.join(self.folder, "output-%s-%s.txt" % (os.urandom(4).hex(), name))
@@ -184,6 +190,7 @@ class Output:
         self.due = None
         self.live = {name: Live() for name in NAMES}
         self.cell = None
+        self.spilled += sum(keeper.spilled for keeper in self.keepers.values())
         stdout, dropped_out = self.keepers["stdout"].take()
         stderr, dropped_err = self.keepers["stderr"].take()
         return stdout, stderr, dropped_out + dropped_err

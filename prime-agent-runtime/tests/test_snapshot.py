@@ -190,6 +190,37 @@ class SnapshotTest(unittest.TestCase):
         self.assertEqual({each["why"] for each in report["unsaved"]}, {"there was no time left"})
 
 
+class KernelTest(unittest.TestCase):
+    def test_a_low_limit_of_descriptors_is_enough_to_save(self):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        try:
+            kernel = support.KernelProcess()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.addCleanup(kernel.close)
+        kernel.run("x = 1")
+        with tempfile.TemporaryDirectory() as folder:
+            kernel.send(op="save", id=1, path=os.path.join(folder, "kernel-state"), limits=LIMITS)
+            answer = kernel.receive()
+        self.assertEqual((answer.get("problem"), answer["saved"]), (None, ["x"]))
+
+    def test_a_save_that_comes_while_a_cell_runs_is_refused(self):
+        kernel = support.KernelProcess()
+        self.addCleanup(kernel.close)
+
+        def ask(message):
+            seen.append(message)
+            if message["op"] == "chunk":
+                kernel.send(op="save", id=7, path="/nowhere", limits=LIMITS)
+
+        seen = []
+        kernel.run("import asyncio\nprint('on', flush=True)\nawait asyncio.sleep(0.5)", ask)
+        self.assertIn({"op": "answer", "id": 7, "busy": True}, seen)
+
+
 class NamesTest(unittest.TestCase):
     def test_only_what_cells_bound_counts(self):
         given = object()

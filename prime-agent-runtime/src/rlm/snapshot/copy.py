@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import threading
 
 
@@ -42,13 +43,23 @@ class Snapshots:
     def save(self, message):
         names = self.names.of_user()
         read, send = os.pipe()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(read)
+            os.close(send)
+            raise
         if pid == 0:
             self.write(message, names, send)
         os.close(send)
         # the guardian ends it with the kernel
         self.note(b"c", pid)
-        threading.Thread(target=self.wait, args=(message, pid, read), name="rlm-snapshot", daemon=True).start()
+        try:
+            threading.Thread(target=self.wait, args=(message, pid, read), name="rlm-snapshot", daemon=True).start()
+        except RuntimeError:
+            # no more threads: whoever saves must not wait for the copy either
+            os.kill(pid, signal.SIGKILL)
+            self.wait(message, pid, read)
 
     def write(self, message, names, send):
         """In the copy: never returns."""
@@ -56,7 +67,7 @@ class Snapshots:
             os.setsid()
             from rlm.snapshot import write
 
-            write.quieten(message["limits"]["seconds"])
+            write.quieten(message["limits"]["seconds"], send)
             try:
                 answer = write.write(self.names.namespace, names, self.carried, message["path"], message["limits"])
             except OSError as error:

@@ -24,6 +24,8 @@ MAX_REASON = 200
 SHORT = 256
 # how long the copy may take beside the time for the variables
 END_S = 10
+# descriptors that are kept free for the work itself
+SPARE = 16
 # how many variables may crash or hang before the rest is given up
 MAX_LOSSES = 8
 # meaningless in another process, although dill would save some of them
@@ -304,8 +306,11 @@ def megabytes(count):
     return "%.3g MB" % (count / (1 << 20))
 
 
-def quieten(seconds):
-    """Makes the copy of the kernel harmless: no output, no signal handlers of the user's, no finalisers."""
+def quieten(seconds, answers):
+    """Makes the copy of the kernel harmless: no output, no signal handlers of the user's, no finalisers, no open file.
+
+    What user code writes to a file of the kernel's would come twice, and a port would stay taken that a cell gives up.
+    """
     import faulthandler
     import resource
 
@@ -320,6 +325,10 @@ def quieten(seconds):
     # whatever happens it ends
     signal.alarm(math.ceil(seconds) + END_S)
     null = os.open(os.devnull, os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
+    # also those between: what closes a file by its number after a fork must not find one of this module's
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    top = max(map(int, os.listdir("/dev/fd"))) + SPARE
+    for fd in range(top if most < 0 else min(top, most - SPARE)):
+        if fd not in (null, answers):
+            os.dup2(null, fd)
     sys.stdout = sys.stderr = open(null, "w")

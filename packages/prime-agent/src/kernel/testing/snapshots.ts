@@ -181,6 +181,27 @@ export const SNAPSHOTS: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "Saving writes to no open file, and holds no port that a cell gives up",
+		run: async (bench) => {
+			const { kernel, events, saved } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 20, seconds: 20 } },
+			});
+			const cell = await kernel.execute(
+				"import os, socket, time\nlog = open('log', 'w')\nlog.write('once ')\nserver = socket.create_server(('127.0.0.1', 0))\nport = server.getsockname()[1]\nclass Writes:\n    def __reduce__(self):\n        open('began', 'w').close()\n        while not os.path.exists('go'): time.sleep(0.01)\n        try: log.flush()\n        finally: os.write(log.fileno(), b'again')\nwrites = Writes()\nkept = 1",
+			);
+			check(cell, {});
+			await until("it is being saved", () => existsSync(`${bench.folder}/began`));
+			check(
+				await kernel.execute("server.close()\nserver = socket.create_server(('127.0.0.1', port), reuse_port=False)"),
+				{},
+			);
+			expect(events).toEqual([]);
+			await kernel.execute("open('go', 'w').close()");
+			expect((await saved()).names).toContain("kept");
+			check(await kernel.execute("log.close()\nopen('log').read()"), { result: "'once '" });
+		},
+	},
+	{
 		title: "A cell does not wait for a snapshot that takes long",
 		run: async (bench) => {
 			const { kernel, events, path } = openKept(bench, { snapshots: { limits: { variableSeconds: 20, seconds: 20 } } });

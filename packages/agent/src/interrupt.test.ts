@@ -173,6 +173,22 @@ describe.concurrent("a signal", () => {
 		expect([await at.read("made"), await at.read("other")]).toEqual([undefined, undefined]);
 	});
 
+	test("Ctrl-C in the middle of an answer ends the run and what earlier commands left behind", async () => {
+		await using at = await makeAgent({
+			script: [
+				reply({ calls: [shell("sleep 600 & echo $! > pid")] }),
+				reply({ text: "begun and not ended", chunk: 5, silence: { afterEvents: 4 } }),
+			],
+		});
+		const agent = startOnTerminal(at, "x", "--permissions", "full");
+		await waitFor(() => agent.stdout.includes("begun"), "the beginning of the answer", 40_000);
+		const pid = await waitForPid(at);
+		agent.type("\u0003");
+		expect(await agent.done).toBe(1);
+		await expectGone(pid);
+		expect(agent.stderr).toMatch(/\nerror: .*interrupted.*\nDone \(1 turns, 1 tool calls[^\n]*\n$/);
+	});
+
 	test("Ctrl-C in a command does not reach the command past the agent, which ends it", async () => {
 		await using at = await makeAgent({
 			script: [reply({ calls: [shell(`trap "touch got-int" INT; echo $$ > pid; sleep 600 & wait`)] })],

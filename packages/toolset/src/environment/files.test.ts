@@ -59,6 +59,16 @@ test("a new file has the usual mode and an old one keeps its own", async () => {
 	expect((await stat(join(folder.path, "new.txt"))).mode & 0o7777).toBe(0o666 & ~process.umask());
 });
 
+test.skipIf(process.getuid?.() === 0)("a file that may not be written stays although its folder may", async () => {
+	await using folder = await makeFolder();
+	await folder.write({ "a.txt": "old" });
+	await chmod(join(folder.path, "a.txt"), 0o444);
+	await expect(makeEnvironment(folder).writeFile("a.txt", bytes("new"))).rejects.toMatchObject({
+		code: "no_permission",
+	});
+	expect(await readFile(join(folder.path, "a.txt"), "utf8")).toBe("old");
+});
+
 test("paths are resolved through links and .., also where nothing exists yet", async () => {
 	await using folder = await makeFolder();
 	await folder.write({ "a/b/x": "" });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import {
+	access,
 	chown,
 	type FileHandle,
 	mkdir,
@@ -181,6 +182,8 @@ export async function writeWhole(path: string, content: Uint8Array, like?: strin
 		if (old?.isCharacterDevice()) return await writeFile(target, content);
 		// A pipe or a socket could take the content for ever.
 		if (old && !old.isFile()) throw new EnvironmentError("failed", `${path}: is not a regular file`);
+		// A rename would replace a file that nobody may write.
+		if (old) await access(target, constants.W_OK);
 		const model = like === undefined ? old : await stat(like);
 		try {
 			await replaceFile(target, content, old, model?.mode);

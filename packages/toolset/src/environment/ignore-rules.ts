@@ -17,7 +17,10 @@ export interface IgnoreRules {
 
 async function readRuleFile(folder: string): Promise<RuleFile | undefined> {
 	try {
-		return { folder, rules: ignore({ ignorecase: false }).add(await readFile(join(folder, ".gitignore"), "utf8")) };
+		const path = join(folder, ".gitignore");
+		// To read a pipe may never end.
+		if (!(await stat(path)).isFile()) return undefined;
+		return { folder, rules: ignore({ ignorecase: false }).add(await readFile(path, "utf8")) };
 	} catch {
 		// No rules are read where no readable file is, which is the usual case.
 		return undefined;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -152,6 +153,15 @@ test("the built-in search can be stopped inside a pattern that backtracks for ev
 	const search = grepRows(folder, "built-in", { pattern: "^(a+)+$", signal: abort.signal });
 	setImmediate(() => abort.abort());
 	await expect(search).rejects.toMatchObject({ code: "aborted" });
+});
+
+test("the built-in search does not wait for a pipe that has the name of a rule file", async () => {
+	await using folder = await makeFolder();
+	await folder.write({ "a.txt": "one\n" });
+	execFileSync("mkfifo", [join(folder.path, ".gitignore")]);
+	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: {}, search: "built-in" });
+	const { rows } = await environment.grep({ pattern: "one", path: folder.path, mode: "lines", maxResults: 10 });
+	expect(rows.map(({ text }) => text)).toEqual(["one"]);
 });
 
 test("files are listed newest first and by name among equals", async () => {

@@ -144,7 +144,9 @@ export function createListTool(environment: ExecutionEnvironment): CodingTool {
 		describeCall: ({ path }) => describePath(environment, path),
 		async run({ path, depth }, { signal }) {
 			const levels = depth !== undefined && depth >= 1 ? Math.floor(depth) : 1;
-			const entries = await environment.listDirectory(path, levels, signal);
+			const entries = await searchInTime(searchLimitMs, signal, (stop) =>
+				environment.listDirectory(path, levels, stop),
+			);
 			if (entries.length === 0) return { text: `[${path} is empty]` };
 			return { text: entries.map((entry) => (entry.kind === "directory" ? `${entry.path}/` : entry.path)).join("\n") };
 		},

@@ -96,6 +96,15 @@ describe.skipIf(!hasTmux).concurrent("sending to a session (needs tmux)", () => 
 		expect(log.keys()).toEqual(keys);
 	});
 
+	it("waits for a composer that is only being drawn anew", async () => {
+		const { name, view, log } = await launchFake(server, ["--style", "codex", "--repaint", "1500"]);
+		const drive = makeDrive(server, { ...QUICK, echo: 30_000 });
+		await view.io.press("C-l");
+		await until(() => log.keys().includes("C-l"), "the key");
+		expect(await sendToSession(drive, name, "hello")).toBe("submitted");
+		expect(log.messages()).toEqual(["hello"]);
+	});
+
 	it("is not fooled by output that looks like an empty composer above the real one (T135)", async () => {
 		const frame = `${"─".repeat(100)}\\n❯ \\n${"─".repeat(100)}\\n  ? for shortcuts · ← for agents`;
 		const { name, view } = await launchFake(server, ["--style", "claude", "--prelude", frame]);

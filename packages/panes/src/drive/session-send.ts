@@ -57,10 +57,10 @@ async function sendLocked(
 	const { name } = view;
 	const { io, profile } = view;
 	const plan = planText(profile.cli, message, options);
-	refuseUnfit(name, view.verdict, profile, options);
+	refuseUnfit(name, (await lookForComposer(drive, io, profile)).verdict, profile, options);
 	await emptyComposer(drive, io, profile, name, options);
 	const reader = makeReader(io, profile);
-	const before = await reader.look();
+	const before = await lookForComposer(drive, io, profile);
 	const start = { name, before, queuedBefore: await reader.countQueued() };
 	const isPasted = plan.how === "pasted";
 	await insertPlan(drive, io, reader, profile, plan, start, plan.restMs);
@@ -155,13 +155,29 @@ async function lookAt(io: PaneIO, profile: Profile): Promise<Look> {
 	return { verdict, signature, rows: plain, isDead: info.isDead };
 }
 
+/** Some programs clear their screen before they draw it anew, so a missing composer is looked for again. */
+async function lookForComposer(drive: Drive, io: PaneIO, profile: Profile): Promise<Look> {
+	let look = await lookAt(io, profile);
+	await poll(drive, drive.timings.echo, drive.timings.look, async () => {
+		if (!lacksComposer(look.verdict, profile)) return true;
+		look = await lookAt(io, profile);
+		return undefined;
+	});
+	return look;
+}
+
+/** Whether a CLI whose composer is known shows none, although nothing else explains that. */
+function lacksComposer(verdict: Verdict, profile: Profile): boolean {
+	if (profile.cli?.screen === undefined || verdict.composer !== undefined) return false;
+	return verdict.word !== "busy" && verdict.word !== "blocked" && verdict.word !== "dead" && !isPatternVerdict(verdict);
+}
+
 function refuseUnfit(name: string, verdict: Verdict, profile: Profile, options: SessionSendOptions): void {
 	if (options.force) return;
 	if (verdict.word === "blocked") {
 		throw new PaneError("blocked", `session "${name}" waits for a person (${verdict.rule}); answer that first`);
 	}
-	const isDialog = profile.cli?.screen !== undefined && verdict.composer === undefined;
-	if (isDialog && verdict.word !== "busy" && !isPatternVerdict(verdict)) {
+	if (lacksComposer(verdict, profile)) {
 		throw new PaneError(
 			"not_ready",
 			`session "${name}" shows no composer (${verdict.rule}); look with: agent-tmux peek ${name}`,

@@ -12,6 +12,7 @@ describe("the question at the end of a screen", () => {
 		["colon_prompt", ["Sign in", "Password:"], "Password:"],
 		["open_question", ["What is the name of the branch?", "", "❯ "], "What is the name of the branch?"],
 		["none", ["1. a plan", "2. with steps", "and an end"], null],
+		["none", ["❯ 1. a single point"], null],
 		["none", ["", "  "], null],
 	])("is %s for %j", (kind, rows, line) => {
 		expect(findPending(rows)).toEqual({ kind, line });

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FakeOptions, parseFakeOptions } from "./options.ts";
@@ -122,6 +122,7 @@ class FakeAgent {
 		if (name === "Enter") this.#pressEnter();
 		else if (name === "Tab") this.#pressTab();
 		else if (name === "C-u") this.#clear();
+		else if (name === "C-l") this.#repaint();
 		else if (name === "Escape" || name === "C-c") this.#interrupt();
 		else if (name === "Backspace") this.#draft = this.#draft.slice(0, -1);
 		else if ((key.codePointAt(0) ?? 0) >= 0x20) this.#insert(key);
@@ -152,6 +153,12 @@ class FakeAgent {
 		this.#isWedged = false;
 		const cut = this.#options.killLine ? this.#draft.lastIndexOf("\n") : -1;
 		this.#draft = cut < 0 ? "" : this.#draft.slice(0, cut);
+	}
+
+	/** Clears the screen first and draws it again later, as some programs do for a moment. */
+	#repaint(): void {
+		process.stdout.write(`${ESC}[H${ESC}[J`);
+		void this.#drawLater(this.#options.repaint).then(() => this.#draw());
 	}
 
 	#interrupt(): void {
@@ -198,7 +205,7 @@ class FakeAgent {
 	#report(word: "active" | "waiting" | "idle"): void {
 		if (this.#options.hooks === undefined) return;
 		this.#draw();
-		execFileSync("/bin/sh", ["-c", `${this.#options.hooks} ${word}`], { input: "{}" });
+		spawnSync("/bin/sh", ["-c", `${this.#options.hooks} ${word}`], { input: "{}" });
 	}
 
 	#writeEvent(type: string): void {
@@ -236,7 +243,15 @@ class FakeAgent {
 
 function nameKey(key: string): string {
 	const names: Record<string, string> = {
-		...{ "\r": "Enter", "\t": "Tab", "\u0015": "C-u", "\u0003": "C-c", "\u007f": "Backspace", "\u001b": "Escape" },
+		...{
+			"\r": "Enter",
+			"\t": "Tab",
+			"\u0015": "C-u",
+			"\u0003": "C-c",
+			"\u000c": "C-l",
+			"\u007f": "Backspace",
+			"\u001b": "Escape",
+		},
 		...{ "\u001b[A": "Up", "\u001b[B": "Down", "\u001bOA": "Up", "\u001bOB": "Down" },
 	};
 	return names[key] ?? key;

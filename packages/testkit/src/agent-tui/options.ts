@@ -9,6 +9,8 @@ export interface FakeOptions {
 	readonly bootUntil: string | undefined;
 	/** Raw, but nothing is drawn until then. */
 	readonly blank: number;
+	/** How long the screen stays blank after C-l. */
+	readonly repaint: number;
 	/** A counter is repainted until then. */
 	readonly animate: number;
 	/** Question that swallows keys until it is answered. */
@@ -69,6 +71,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 				"boot-until": text,
 				"end-on-input": flag,
 				footer: text,
+				repaint: text,
 				blank: text,
 				animate: text,
 				wall: text,
@@ -90,6 +93,7 @@ export function parseFakeOptions(args: readonly string[]): FakeOptions {
 		boot: number(values.boot, 0),
 		bootUntil: values["boot-until"],
 		blank: number(values.blank, 0),
+		repaint: number(values.repaint, 0),
 		animate: number(values.animate, 0),
 		wall: values.wall,
 		wallAnswers: [yes, no],

@@ -23,13 +23,22 @@ export const OUTPUT: readonly KernelCase[] = [
 	cells("Bytes written to sys.stdout.buffer are shown", "import sys\nsys.stdout.buffer.write(b'raw\\n');", {
 		stdout: "raw\n",
 	}),
-	cells(
-		"A character that is written in two pieces arrives whole",
-		"import os, time\nos.write(1, b'\\xf0\\x9f')\ntime.sleep(0.12)\nos.write(1, b'\\x98\\x80\\n');",
-		{
-			stdout: "😀\n",
+	{
+		title: "A character that is written in two pieces arrives whole, also live",
+		run: async (bench) => {
+			let seen = "";
+			const cell = await bench.run(
+				"import os, time\nos.write(1, b'\\xf0\\x9f')\ntime.sleep(0.2)\nos.write(1, b'\\x98\\x80\\n')\ntime.sleep(0.2)",
+				{
+					onChunk: ({ text }) => {
+						seen += text;
+					},
+				},
+			);
+			check(cell, { stdout: "😀\n" });
+			expect(seen).toBe("😀\n");
 		},
-	),
+	},
 	cells("Bytes that are not UTF-8 are shown with replacements", "%%bash\nprintf 'a\\xff\\xfeb\\n'", {
 		stdout: "a\ufffd\ufffdb\n",
 	}),

@@ -160,6 +160,6 @@ function notFound(name: string, hint: string): ModelError {
 /** The error of a provider without a key; names what to set. */
 export function noKey(registry: ModelRegistry, provider: string): ModelError {
 	const [variable] = registry.variables(provider);
-	const ways = variable ? `Set ${variable}, or store a key in auth.json.` : "Store a key in auth.json.";
+	const ways = variable ? `Set ${variable}, or store a key in auth.json.` : "Store a key or a login in auth.json.";
 	return new ModelError("no_key", `No API key found for ${provider}. ${ways}`);
 }

@@ -167,17 +167,22 @@ function shorten(result: ToolResultMessage): ToolResultMessage {
 
 /** A call whose arguments are the same JSON with no text that is longer than a model can read. */
 function shortenArguments(call: ToolCall): ToolCall {
-	const shortened = shortenTexts(call.arguments);
-	return shortened === call.arguments ? call : { ...call, arguments: shortened };
+	return hasLongText(call.arguments) ? { ...call, arguments: shortenTexts(call.arguments) } : call;
 }
 
-/** The value itself when nothing in it is too long. */
+/** Looks without copying: nearly no call has such a text, and every request looks at all of them. */
+function hasLongText(value: unknown): boolean {
+	if (typeof value === "string") return value.length > TEXT_LIMIT;
+	if (typeof value !== "object" || value === null) return false;
+	for (const key in value) if (hasLongText((value as Record<string, unknown>)[key])) return true;
+	return false;
+}
+
 function shortenTexts<Value>(value: Value): Value {
-	if (typeof value === "string") return (value.length > TEXT_LIMIT ? cutMiddle(value, TEXT_LIMIT) : value) as Value;
+	if (typeof value === "string") return cutMiddle(value, TEXT_LIMIT) as Value;
+	if (Array.isArray(value)) return value.map(shortenTexts) as Value;
 	if (typeof value !== "object" || value === null) return value;
-	const entries = Object.entries(value).map(([key, inner]) => [key, shortenTexts(inner)] as const);
-	if (entries.every(([key, inner]) => inner === (value as Record<string, unknown>)[key])) return value;
-	return (Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)) as Value;
+	return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortenTexts(inner)])) as Value;
 }
 
 function fitImages<M extends Message & { role: "user" | "toolResult" }>(message: M, target: TranscriptTarget): M {

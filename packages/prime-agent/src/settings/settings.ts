@@ -149,7 +149,7 @@ function readScope({ path, isUser, env, warnings }: Scope): JsonObject {
 		warnings.push(`${path}: "${key}" is not used: ${fault}.`);
 		removeAt(values, key);
 	};
-	for (const { path: key, fault } of findUnknown(values)) {
+	for (const { path: key, fault } of findUnknown(values, Object.keys(RULES))) {
 		warnings.push(`${path}: "${key}" ${fault}`);
 		removeAt(values, key);
 	}

@@ -52,9 +52,12 @@ test("a value is hidden wherever it turns up, also from settings in folders belo
 test("settings outside of the project are known when a call names them, also through a link", async () => {
 	await using other = await openTestSession([], { files: { ".env.prod": "KEY=canary-0123456789" } });
 	const path = join(other.folder.path, ".env.prod");
-	for (const command of [`cat ${path}`, "cat .env.link"]) {
+	for (const [command, link] of [
+		[`cat ${path}`, "plain"],
+		["cat .env.link", ".env.link"],
+	] as const) {
 		await using at = await openTestSession([calling(["shell", { command }]), reply({ text: "done" })]);
-		await symlink(path, join(at.folder.path, ".env.link"));
+		await symlink(path, join(at.folder.path, link));
 		await at.session.submit("go");
 		expect(at.request(1).at(-1)!.text).toContain("KEY=[secret KEY not shown]");
 	}

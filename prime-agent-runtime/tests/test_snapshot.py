@@ -11,7 +11,7 @@ import unittest
 import support  # noqa: F401  (puts the package on the path)
 
 from rlm.namespace import Names
-from rlm.snapshot import file, read, sources, write
+from rlm.snapshot import file, read, saver, sources, write
 
 LIMITS = {"variable": 1 << 20, "total": 4 << 20, "seconds": 60, "variableSeconds": 30}
 
@@ -96,10 +96,10 @@ class SnapshotTest(unittest.TestCase):
     def test_a_definition_without_a_text_is_named(self):
         self.run_cell("exec('def hidden(): pass')")
         self.run_cell("x = 1")
-        saver = write.Saver(None, self.main.__dict__, {}, set(), LIMITS)
-        saver.has_dill = False
-        with self.assertRaisesRegex(write.Unsaved, "source is not known"):
-            saver.describe("hidden", self.main.__dict__["hidden"])
+        one = saver.Saver(None, self.main.__dict__, {}, set(), LIMITS)
+        one.has_dill = False
+        with self.assertRaisesRegex(saver.Unsaved, "source is not known"):
+            one.describe("hidden", self.main.__dict__["hidden"])
 
     def test_a_member_of_an_enumeration_is_no_mere_name(self):
         self.run_cell("import enum\nclass Color(enum.Enum):\n    RED = 1\nred = Color.RED")
@@ -211,13 +211,15 @@ class KernelTest(unittest.TestCase):
         kernel = support.KernelProcess()
         self.addCleanup(kernel.close)
 
-        def ask(message):
+        def answer(message):
             seen.append(message)
-            if message["op"] == "chunk":
+            if message["op"] == "request":
                 kernel.send(op="save", id=7, path="/nowhere", limits=LIMITS)
+            elif message["op"] == "answer":
+                kernel.send(op="reply", id=1, ok=True, value=None)
 
         seen = []
-        kernel.run("import asyncio\nprint('on', flush=True)\nawait asyncio.sleep(0.5)", ask)
+        kernel.run("import rlm\nawait rlm.host_request('wait')", answer)
         self.assertIn({"op": "answer", "id": 7, "busy": True}, seen)
 
 

@@ -166,7 +166,8 @@ export class Snapshots {
 		this.#dirtySince = now;
 		if (this.#begun === cells) this.#unmark();
 		const { saved, unsaved, bytes } = report;
-		onEvent({ type: "saved", names: saved, unsaved, bytes, durationMs: Math.round(now - began) });
+		const durationMs = Math.round(now - began);
+		onEvent({ type: "saved", names: saved, unsaved, bytes, durationMs, behind: this.#begun - cells });
 	}
 
 	#tellFailure(reason: string): void {

@@ -71,6 +71,8 @@ export type KernelEvent =
 			readonly unsaved: readonly LostName[];
 			readonly bytes: number;
 			readonly durationMs: number;
+			/** Cells that began meanwhile: what they change is not in it. */
+			readonly behind: number;
 	  }
 	| { readonly type: "save_failed"; readonly reason: string };
 

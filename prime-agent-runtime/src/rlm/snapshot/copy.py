@@ -65,9 +65,9 @@ class Snapshots:
         """In the copy: never returns."""
         try:
             os.setsid()
-            from rlm.snapshot import write
+            from rlm.snapshot import quiet, write
 
-            write.quieten(message["limits"]["seconds"], send)
+            quiet.quieten(message["limits"]["seconds"], send)
             try:
                 answer = write.write(self.names.namespace, names, self.carried, message["path"], message["limits"])
             except OSError as error:

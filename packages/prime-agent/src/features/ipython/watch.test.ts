@@ -27,6 +27,7 @@ test("a variable that is not saved is told once, however many snapshots follow",
 		unsaved: [{ name: "g", why: "it is larger than 64 MB" }],
 		bytes: 7,
 		durationMs: 1,
+		behind: 0,
 	};
 	const data = { kernel_saved: { count: 2, unsaved: event.unsaved, bytes: 7 } };
 	const note = "info: Not saved with the session: the variable g (it is larger than 64 MB).";

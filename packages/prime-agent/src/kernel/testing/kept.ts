@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { KernelEvent } from "../../session/ports.ts";
 import type { Kernel, KernelOptions } from "../index.ts";
@@ -23,19 +22,21 @@ export function openKept(bench: Bench, more: Partial<KernelOptions> = {}): KeptK
 	const kernel = bench.open({ ...more, env: { ...env, ...more.env, PRIME_AGENT_ARTIFACTS_DIR: folder } });
 	const events: KernelEvent[] = [];
 	kernel.watch((event) => events.push(event));
+	let seen = 0;
+	const execute = kernel.execute.bind(kernel);
+	kernel.execute = (code, options) => {
+		seen = events.length;
+		return execute(code, options);
+	};
 	const path = join(folder, "kernel-state");
 	return {
 		kernel,
 		events,
 		path,
 		saved: async () => {
-			// the mark goes once nothing is left to save
-			await until("a snapshot is taken", () => events.some(({ type }) => type === "saved"));
-			await until(
-				"nothing is left to save",
-				async () => (await stat(`${path}.behind`).catch(() => undefined)) === undefined,
-			);
-			return events.findLast((event) => event.type === "saved") as Extract<KernelEvent, { type: "saved" }>;
+			const find = () => events.slice(seen).findLast((event) => event.type === "saved" && event.behind === 0);
+			await until("a snapshot holds what the last cell did", () => find() !== undefined);
+			return find() as Extract<KernelEvent, { type: "saved" }>;
 		},
 		kill: async () => {
 			const pid = kernel.info()?.pid ?? 0;

@@ -1,4 +1,4 @@
-import { type Backend, runAttack } from "./arena.ts";
+import { type Backend, canServe, runAttack } from "./arena.ts";
 import type { Attack } from "./attack.ts";
 import { ATTACKS } from "./index.ts";
 
@@ -12,15 +12,22 @@ export async function runAttacks(wanted: string): Promise<boolean> {
 	const [, side = "", part = ""] = /^(?:(builtin|ipykernel):)?(.*)$/s.exec(wanted) ?? [];
 	let faults = 0;
 	let count = 0;
-	for (const attack of ATTACKS.filter(({ name }) => name.includes(part))) {
-		for (const backend of BACKENDS) {
-			if ((side && side !== backend) || (attack.only && attack.only !== backend)) continue;
+	let left = 0;
+	for (const backend of BACKENDS.filter((each) => !side || each === side)) {
+		if (!(await canServe(backend))) {
+			left++;
+			console.log(`left out: no Python has ${backend}`);
+			continue;
+		}
+		for (const attack of ATTACKS) {
+			if (!attack.name.includes(part) || (attack.only && attack.only !== backend)) continue;
 			count++;
 			faults += await report(attack, backend);
 		}
 	}
 	console.log(`${count} attacks, ${faults} faults`);
-	return faults === 0 && count > 0;
+	// a name that nothing has is a mistake
+	return faults === 0 && count + left > 0;
 }
 
 async function report(attack: Attack, backend: Backend): Promise<number> {

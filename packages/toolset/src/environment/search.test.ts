@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { chmod, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -158,8 +157,12 @@ test("the built-in search can be stopped inside a pattern that backtracks for ev
 test("the built-in search does not wait for a pipe that has the name of a rule file", async () => {
 	await using folder = await makeFolder();
 	await folder.write({ "a.txt": "one\n" });
-	execFileSync("mkfifo", [join(folder.path, ".gitignore")]);
-	const environment = new LocalEnvironment({ workingDirectory: folder.path, variables: {}, search: "built-in" });
+	const environment = new LocalEnvironment({
+		workingDirectory: folder.path,
+		variables: { PATH: process.env.PATH },
+		search: "built-in",
+	});
+	await environment.execCommand({ command: "mkfifo .gitignore", timeoutMs: 60_000 });
 	const { rows } = await environment.grep({ pattern: "one", path: folder.path, mode: "lines", maxResults: 10 });
 	expect(rows.map(({ text }) => text)).toEqual(["one"]);
 });

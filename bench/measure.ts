@@ -10,6 +10,8 @@ export interface Figure {
 	unit: "ms" | "MB" | "calls";
 	/** The highest allowed ratio of subject to floor; without one the figure is only shown. */
 	limit?: number;
+	/** The highest allowed value of the subject, in the figure's unit. */
+	most?: number;
 	floorName: string;
 	floor: Sampler;
 	subject: Sampler;

@@ -45,9 +45,14 @@ async function show(figure: Figure): Promise<void> {
 		return;
 	}
 	const { subject, floor, ratio, best } = await measure(figure, count);
-	const isBroken = figure.limit !== undefined && ratio > figure.limit;
+	const isTooMuch = figure.most !== undefined && subject > figure.most;
+	const isBroken = isTooMuch || (figure.limit !== undefined && ratio > figure.limit);
 	if (isBroken) process.exitCode = 1;
-	const limit = figure.limit === undefined ? "" : `, limit ${figure.limit}×${isBroken ? "  BROKEN" : ""}`;
+	const limits = [
+		...(figure.limit === undefined ? [] : [`${figure.limit}×`]),
+		...(figure.most === undefined ? [] : [`${figure.most} ${figure.unit}`]),
+	];
+	const limit = limits.length === 0 ? "" : `, limit ${limits.join(" and ")}${isBroken ? "  BROKEN" : ""}`;
 	const values = `${subject.toFixed(1)} ${figure.unit} / ${floor.toFixed(1)} ${figure.unit} ${figure.floorName}, best ${best.toFixed(2)}×`;
 	console.log(`${figure.name.padEnd(42)} ${ratio.toFixed(2)}×  (${values}, n ${count}${limit})`);
 }

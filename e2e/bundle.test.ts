@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { createServer as createServer2 } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { runProcess, type TempHome, tempHome } from "@prime-agent/testkit";
@@ -47,7 +47,7 @@ async function run(argv: readonly string[], env: Record<string, string>) {
 	});
 }
 
-async function listen(server: Pick<Server, "listen" | "close" | "address">): Promise<number> {
+async function listen(server: Server): Promise<number> {
 	await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
 	onTestFinished(() => void server.close());
 	return (server.address() as AddressInfo).port;

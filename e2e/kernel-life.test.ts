@@ -46,8 +46,7 @@ it("continues a session with the variables of its cells, and tells the model so"
 	expect(told).toMatch(/\n42\n$/);
 });
 
-// K17
-it("keeps variables in a private file that holds no key of the user's", async () => {
+it("keeps variables in a private file that holds no key of the user's (K17)", async () => {
 	const harness = await setUpCli();
 	harness.server.script(cell("import os\nall = dict(os.environ)\nx = 'kept-value'"), reply({ text: "done" }));
 	await harness.run(["-p", "go"], { env: { ACME_API_KEY: "canary-4242" } });
@@ -62,8 +61,7 @@ it("keeps variables in a private file that holds no key of the user's", async ()
 	expect(text).not.toContain("sk-canary");
 });
 
-// K19
-it("tells the user and the model how a kernel died, and the model what is lost", async () => {
+it("tells the user and the model how a kernel died, and the model what is lost (K19)", async () => {
 	const harness = await setUpCli();
 	harness.server.script(cell("x = 1"), cell(KILL), cell("print('x' in globals())"), reply({ text: "done" }));
 	const result = await harness.run(["-p", "go"]);

@@ -36,7 +36,7 @@ export interface KernelOptions {
 	readonly interruptGraceMs?: number | undefined;
 	readonly limits?: OutputLimits | undefined;
 	/** Bounds of snapshots, for tests. */
-	readonly snapshots?: Pick<SnapshotOptions, "limits" | "restoreMs"> | undefined;
+	readonly snapshots?: (Pick<SnapshotOptions, "limits" | "restoreMs"> & { readonly closeMs?: number }) | undefined;
 	/** Told once per ended kernel about background processes that were still running and have been ended. */
 	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
 }
@@ -70,7 +70,7 @@ export function createKernel(options: KernelOptions): Kernel {
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
 		onLeftovers: (jobs) => options.onLeftovers?.(jobs),
 		snapshots: folder ? { ...options.snapshots, path: join(folder, SNAPSHOT_FILE) } : undefined,
-		closeMs: () => (isTerminating() ? TERMINATION_MS : CLOSE_MS),
+		closeMs: () => (isTerminating() ? TERMINATION_MS : (options.snapshots?.closeMs ?? CLOSE_MS)),
 	});
 	return Object.assign(kernel, { leftOut });
 }

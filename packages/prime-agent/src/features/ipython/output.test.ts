@@ -53,7 +53,7 @@ test("a picture reaches the model as an image beside the text", () => {
 	]);
 });
 
-test("200 KB of output are cut in the middle and the cut is counted", () => {
+test("200 KB of output are cut in the middle and the cut is counted (K11)", () => {
 	const text = textOf({ stdout: "x".repeat(200_000) });
 	expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
 	const missing = Number(/… (\d+) characters cut …/.exec(text)?.[1]);

@@ -94,20 +94,20 @@ export const LIFE: readonly KernelCase[] = [
 		},
 	},
 	{
-		title: "A background child that holds the output does not hold the cell",
+		title: "A background child that holds the output does not hold the cell (K05)",
 		run: async (bench) => {
 			check(await bench.run("%%bash\nsleep 600 &\necho started"), { stdout: "started\n" });
 			check(await bench.run("!sleep 600 &\nprint('next')"), { stdout: "next\n" });
 		},
 	},
 	{
-		title: "A child that left its group and holds the output does not hold the cell",
+		title: "A child that left its group and holds the output does not hold the cell (K05)",
 		run: async (bench) => {
 			check(await bench.run("%%bash\nsetsid sleep 600 &\necho started"), { stdout: "started\n" });
 		},
 	},
 	{
-		title: "A server in the background goes on serving after its cell, and what it logs is shown later",
+		title: "A server in the background goes on serving after its cell, and what it logs is shown later (K05)",
 		run: async (bench) => {
 			await bench.run(
 				'%%bash\npython3 -u -c \'\nimport http.server as h\ns = h.HTTPServer(("127.0.0.1", 0), h.SimpleHTTPRequestHandler)\nopen("port", "w").write(str(s.server_port) + chr(10))\ns.serve_forever()\' &',
@@ -147,7 +147,7 @@ export const LIFE: readonly KernelCase[] = [
 		},
 	},
 	{
-		title: "dispose ends background jobs of every kind and reports them",
+		title: "dispose ends background jobs of every kind and reports them (K07)",
 		run: async (bench) => {
 			const reported: LeftoverJob[] = [];
 			const kernel = bench.open({ onLeftovers: (jobs) => reported.push(...jobs) });
@@ -166,7 +166,7 @@ export const LIFE: readonly KernelCase[] = [
 		},
 	},
 	{
-		title: "What a killed kernel had started is ended and reported too",
+		title: "What a killed kernel had started is ended and reported too (K07)",
 		run: async (bench) => {
 			const reported: LeftoverJob[] = [];
 			const kernel = bench.open({ onLeftovers: (jobs) => reported.push(...jobs) });
@@ -241,7 +241,7 @@ export const LIFE: readonly KernelCase[] = [
 			await until("the folder is gone", () => !existsSync(path));
 		},
 	},
-	cells("input() fails at once and says why", "input('name? ')", { error: /nobody can type here.*name\?/s }),
+	cells("input() fails at once and says why (K01)", "input('name? ')", { error: /nobody can type here.*name\?/s }),
 	cells("getpass fails at once", "import getpass, warnings\nwarnings.simplefilter('ignore')\ngetpass.getpass()", {
 		error: /nobody can type here/,
 	}),

@@ -11,9 +11,7 @@ const namesOf = (lost: readonly { readonly name: string }[] | undefined) => lost
 /** Variables outlive their kernel. */
 export const SNAPSHOTS: readonly KernelCase[] = [
 	{
-		// K19
-		title:
-			"After a kernel was killed between two cells the next one has its variables, and says how it ended and what is lost",
+		title: "After a kernel was killed between two cells the next one says what it has and what is lost (K19)",
 		run: async (bench) => {
 			const { kernel, events, saved, kill } = openKept(bench);
 			await kernel.execute("x = [1, 2]\nlines = (line for line in 'ab')\nopen('runs', 'a').write('x');");
@@ -120,8 +118,7 @@ export const SNAPSHOTS: readonly KernelCase[] = [
 		},
 	},
 	{
-		// K17
-		title: "A snapshot is readable by its owner only, holds no planted key, and nothing else is left beside it",
+		title: "A snapshot is readable by its owner only, holds no planted key, and nothing else is left beside it (K17)",
 		run: async (bench) => {
 			const { kernel, path, saved } = openKept(bench, { env: { ACME_API_KEY: "canary-7171" } });
 			await kernel.execute("import os\nall = dict(os.environ)\nx = 'kept-value'");
@@ -275,6 +272,25 @@ export const SNAPSHOTS: readonly KernelCase[] = [
 			expect(events).toMatchObject([{ type: "saved", names: ["x"], unsaved: [] }]);
 			expect(await readdir(dirname(path))).toEqual(["kernel-state"]);
 			check(await openKept(bench).kernel.execute("x"), { result: "5" });
+		},
+	},
+	{
+		title: "dispose waits only so long for a last snapshot; the one before stays, and that is said",
+		run: async (bench) => {
+			const { kernel, events, saved } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 600, seconds: 600 }, closeMs: 200 },
+			});
+			await kernel.execute("x = 1");
+			await saved();
+			await kernel.execute("import time\nclass Slow:\n    def __reduce__(self): time.sleep(600)\nslow = Slow()\nx = 2");
+			await kernel.dispose();
+			expect(events.at(-1)).toEqual({
+				type: "save_failed",
+				reason: "the program ended before it was written (0.2 s)",
+			});
+			const next = await openKept(bench).kernel.execute("x");
+			check(next, { result: "1" });
+			expect(next.restart?.behind).toBe("unknown");
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import {
 	type Dispatch,
 	deliverWorker,
 	filesOf,
+	hasWorkerPane,
 	killWorker,
 	openWorker,
 	probeWorker,
@@ -123,6 +124,14 @@ const VERBS: Readonly<Record<string, Verb>> = {
 	logs: async (line, world, context, worker) => {
 		const { record, files } = await viewWorker(context, worker);
 		if (record.pane !== undefined) {
+			if (!(await hasWorkerPane(context, record))) {
+				const words = `${worker.key} ${worker.stage}`;
+				throw new PaneError(
+					"gone",
+					`the pane of worker ${words} is gone, and its id may belong to another program now; ` +
+						`start it again with: agent-tmux dispatch restart ${words}`,
+				);
+			}
 			const server = record.server === undefined ? "" : ` -L ${record.server}`;
 			throw new PaneError(
 				"wrong_mode",

@@ -158,7 +158,12 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		writeFileSync(project.file("apply.yaml"), JSON.stringify({ ...record, pane_pid: record.pane_pid + 1 }));
 		expect(await project.state()).toBe("orphaned");
 		expect((await project.run(["kill", "k1", "apply"])).stdout).toContain("already dead");
-		for (const verb of ["ready", "deliver"]) expect((await project.run([verb, "k1", "apply"])).code).toBe(1);
+		for (const verb of ["ready", "deliver", "logs"]) {
+			expect(await project.run([verb, "k1", "apply"])).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining("dispatch restart k1 apply"),
+			});
+		}
 		writeFileSync(project.file("apply-result.yaml"), "status: success\n");
 		expect((await project.run(["reap", "k1", "apply"])).stdout).toContain("already gone");
 		expect(await findPane(server.tmux, pane)).toBeDefined();

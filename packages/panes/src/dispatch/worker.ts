@@ -165,7 +165,7 @@ export async function waitWorker(dispatch: Dispatch, worker: WorkerKey, timeoutM
 export async function killWorker(dispatch: Dispatch, worker: WorkerKey): Promise<boolean> {
 	const { record } = await viewWorker(dispatch, worker);
 	if (record.pane === undefined) return record.pgid !== undefined && stopGroup(record.pgid);
-	if (!isWorkerPane(record, await sightPane(dispatch, record))) return false;
+	if (!(await hasWorkerPane(dispatch, record))) return false;
 	await endWorkerPane(dispatch, record, record.pane);
 	return true;
 }
@@ -175,7 +175,7 @@ export async function reapWorker(dispatch: Dispatch, worker: WorkerKey): Promise
 	const { record, state } = await viewWorker(dispatch, worker);
 	const reason = decideReap(record, state, dispatch.reapDone);
 	if (reason !== undefined || record.pane === undefined) return reason;
-	if (!isWorkerPane(record, await sightPane(dispatch, record))) return "its pane is already gone";
+	if (!(await hasWorkerPane(dispatch, record))) return "its pane is already gone";
 	await endWorkerPane(dispatch, record, record.pane);
 	return undefined;
 }
@@ -222,7 +222,7 @@ async function openUndelivered(
 	const { record, files } = view;
 	const name = `${worker.key}/${worker.stage}`;
 	if (record.pane === undefined) throw new PaneError("wrong_mode", `worker ${name} is headless; it takes no input`);
-	if (!isWorkerPane(record, await sightPane(dispatch, record))) {
+	if (!(await hasWorkerPane(dispatch, record))) {
 		throw new PaneError(
 			"gone",
 			`the pane of worker ${name} is gone; start it again with: agent-tmux dispatch restart ${worker.key} ${worker.stage}`,
@@ -233,6 +233,11 @@ async function openUndelivered(
 	}
 	const drive = { ...dispatch.drive, tmux: tmuxOf(dispatch, record) };
 	return { io: openPaneIO(drive, record.pane), drive, view };
+}
+
+/** Whether the recorded pane of a worker still runs that worker, and not another program under its id. */
+export async function hasWorkerPane(dispatch: Dispatch, record: DispatchRecord): Promise<boolean> {
+	return isWorkerPane(record, await sightPane(dispatch, record));
 }
 
 async function sightPane(dispatch: Dispatch, record: DispatchRecord): Promise<PaneSighting> {

@@ -193,3 +193,39 @@ test("closing the parent closes its subagents and ends their processes", async (
 		}
 	}, "the child's processes to be gone");
 });
+
+test("eight subagents run at once, and a reply that asks for more gets an error for each further one", async () => {
+	const { promise: released, resolve: release } = Promise.withResolvers<void>();
+	const spawn: [string, object] = ["spawn_agent", { task: "child" }];
+	const step: ModelStep = async (call) => {
+		if (firstUserText(call) === "child") {
+			await released;
+			return reply({ text: "answer" });
+		}
+		if (call.context.messages.length < 4) return calling(...Array(10).fill(spawn));
+		release();
+		return reply({ text: "done" });
+	};
+	await using at = await openTestSession(Array(20).fill(step));
+	expect(await at.session.submit("parent")).toEqual({ reason: "stop" });
+	const answers = at.events.flatMap((event) =>
+		event.type === "message_end" && event.message.role === "toolResult" ? [readContent(event.message.content)] : [],
+	);
+	expect(answers.map((text) => text.includes("8 agents are running"))).toEqual([...Array(8).fill(false), true, true]);
+});
+
+test("a session starts 64 subagents and no more", async () => {
+	const step: ModelStep = (call) => {
+		if (firstUserText(call) === "child") return reply({ text: "answer" });
+		const results = call.context.messages.filter((message) => message.role === "toolResult");
+		if (results.length === 129) return reply({ text: "done" });
+		return results.length % 2 === 0
+			? calling(["spawn_agent", { task: "child" }])
+			: calling(["wait", { agent_id: lastResult(call).agent_id as string }]);
+	};
+	await using at = await openTestSession(Array(250).fill(step), { settings: { loopWindow: 0 } });
+	expect(await at.session.submit("parent")).toEqual({ reason: "stop" });
+	const results = at.events.filter((event) => event.type === "tool_execution_end");
+	expect(results.filter(({ isError }) => isError)).toHaveLength(1);
+	expect(JSON.stringify(results.at(-1))).toContain("All 64 agents");
+});

@@ -32,6 +32,9 @@ export interface SubagentHost {
 }
 
 const defaultTurns = 50;
+/** Each child costs money of its own; a reply with many calls must not start a crowd. */
+const mostAtOnce = 8;
+const mostInAll = 64;
 
 interface Child {
 	session: ChildSession;
@@ -51,6 +54,7 @@ const deltas: ReadonlySet<SessionEvent["type"]> = new Set([
 export class Subagents {
 	readonly #host: SubagentHost;
 	readonly #children = new Map<string, Child>();
+	#starting = 0;
 
 	constructor(host: SubagentHost) {
 		this.#host = host;
@@ -77,7 +81,28 @@ export class Subagents {
 		return environment.at(path);
 	}
 
+	#checkRoom(): void {
+		const children = [...this.#children.values()];
+		if (children.length + this.#starting >= mostInAll) {
+			throw new ToolFailure(`All ${mostInAll} agents that a session may start were started. Do the rest yourself.`);
+		}
+		if (children.filter(({ status }) => status === "running").length + this.#starting >= mostAtOnce) {
+			throw new ToolFailure(`${mostAtOnce} agents are running, which is the limit. Wait for one of them first.`);
+		}
+	}
+
+	/** Starts a child; the calls of one reply come at the same time, so each counts from its beginning on. */
 	async #spawn(task: string, folder: string | undefined, model: string | undefined, maxTurns: number): Promise<string> {
+		this.#checkRoom();
+		this.#starting++;
+		try {
+			return await this.#start(task, folder, model, maxTurns);
+		} finally {
+			this.#starting--;
+		}
+	}
+
+	async #start(task: string, folder: string | undefined, model: string | undefined, maxTurns: number): Promise<string> {
 		const agentId = randomUUID().slice(0, 8);
 		const environment = await this.#chooseEnvironment(folder);
 		const session = await this.#host.startChild({

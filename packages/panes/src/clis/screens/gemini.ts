@@ -13,7 +13,8 @@ export const geminiScreen: ScreenRules = {
 		dialogHas("blocked", "dialog-entry", /^\s*│ +\((?:Use Enter|Press Enter)\b/),
 		titleIs("busy", "title-working", /^✦/),
 		lastBlockHas("busy", "status-row", /^ [\u2800-\u28ff] .*\(esc to cancel, [\dhms ]+\)/),
-		menuOpen(/^ \S+ {3,}\S/),
+		// The footer begins with the folder, a choice with a name.
+		menuOpen(/^ [^\s/~]\S* {3,}\S/),
 	],
 };
 

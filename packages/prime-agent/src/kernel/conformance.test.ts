@@ -9,6 +9,7 @@ import { INTERRUPTS } from "./testing/interrupts.ts";
 import { LIFE } from "./testing/life.ts";
 import { OUTPUT } from "./testing/output.ts";
 import { RESTORES } from "./testing/restores.ts";
+import { SAVING } from "./testing/saving.ts";
 import { SKILLS } from "./testing/skills.ts";
 import { SNAPSHOTS } from "./testing/snapshots.ts";
 
@@ -36,6 +37,7 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 	["bridge", BRIDGE],
 	["life", LIFE],
 	["snapshots", SNAPSHOTS],
+	["saving", SAVING],
 	["restoring", RESTORES],
 	["skills", SKILLS],
 	["environment", ENVIRONMENT],

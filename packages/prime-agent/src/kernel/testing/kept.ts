@@ -46,3 +46,8 @@ export function openKept(bench: Bench, more: Partial<KernelOptions> = {}): KeptK
 		},
 	};
 }
+
+/** Lost names without their reasons. */
+export function namesOf(lost: readonly { readonly name: string }[] | undefined): readonly string[] | undefined {
+	return lost?.map(({ name }) => name);
+}

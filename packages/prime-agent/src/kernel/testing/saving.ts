@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { expect } from "vitest";
+import { check, isRunning, type KernelCase, until } from "./bench.ts";
+import { namesOf, openKept } from "./kept.ts";
+
+/** How variables are saved: bounded, aside, by a copy that harms nothing. */
+export const SAVING: readonly KernelCase[] = [
+	{
+		title: "What lives in its process is named, and saving does it no harm",
+		run: async (bench) => {
+			const { kernel, saved } = openKept(bench);
+			await kernel.execute(
+				"import threading, subprocess, socket\nf = open('log', 'w')\nf.write('first');\nlock = threading.Lock()\nthread = threading.Thread(target=print)\nchild = subprocess.Popen(['sleep', '600'])\ns = socket.socket()\nkept = [1]\ninside = {'deep': [lock]}",
+			);
+			const { unsaved } = await saved();
+			expect(namesOf(unsaved)).toEqual(["f", "lock", "thread", "child", "s", "inside"]);
+			for (const { why } of unsaved) expect(why).toMatch(/live|cannot pickle/);
+			check(await kernel.execute("child.kill()\nf.write(' second')\nf.close()\nopen('log').read()"), {
+				result: "'first second'",
+			});
+		},
+	},
+	{
+		title: "Variables that crash, hang or end the process when they are saved are named, and the others are saved",
+		run: async (bench) => {
+			const { kernel, saved, kill } = openKept(bench, { snapshots: { limits: { variableSeconds: 0.3 } } });
+			await kernel.execute(
+				"import os, time\nclass Crash:\n    def __reduce__(self): os.abort()\nclass Hang:\n    def __reduce__(self):\n        while True: time.sleep(1)\nclass End:\n    def __reduce__(self): os._exit(0)\nclass Raise:\n    def __reduce__(self): raise SystemExit('no')\nclass Deep:\n    def __reduce__(self): return (Deep, (self.next(),))\n    def next(self): return Deep()",
+			);
+			await kernel.execute(
+				"a = 1\ncrash = Crash()\nb = 2\nhang = Hang()\nc = 3\nend = End()\nd = 4\nr = Raise()\ndeep = Deep()\ne = 5",
+			);
+			const { unsaved } = await saved();
+			expect(namesOf(unsaved)).toEqual(["crash", "hang", "end", "r", "deep"]);
+			expect(unsaved.map(({ why }) => why).join("\n")).toMatch(
+				/SIGABRT[\s\S]*longer than 0\.3 s[\s\S]*ended the process[\s\S]*no[\s\S]*recursion/,
+			);
+			await kill();
+			check(await kernel.execute("print(a, b, c, d, e)"), { stdout: "1 2 3 4 5\n" });
+		},
+	},
+	{
+		title: "Saving runs in a copy: what it prints, changes or signals reaches no cell",
+		run: async (bench) => {
+			const { kernel, saved } = openKept(bench);
+			await kernel.execute(
+				"import os, sys\nseen = []\nclass Loud:\n    def __reduce__(self):\n        seen.append(1)\n        print('loud')\n        os.system('echo louder')\n        sys.exit()\nloud = Loud()",
+			);
+			await saved();
+			check(await kernel.execute("seen"), { result: "[]", stdout: "", stderr: "" });
+		},
+	},
+	{
+		title: "Saving writes to no open file, and holds no port that a cell gives up",
+		run: async (bench) => {
+			const { kernel, events, saved } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 20, seconds: 20 } },
+			});
+			const cell = await kernel.execute(
+				"import os, socket, time\nlog = open('log', 'w')\nlog.write('once ')\nserver = socket.create_server(('127.0.0.1', 0))\nport = server.getsockname()[1]\nclass Writes:\n    def __reduce__(self):\n        open('began', 'w').close()\n        while not os.path.exists('go'): time.sleep(0.01)\n        try: log.flush()\n        finally: os.write(log.fileno(), b'again')\nwrites = Writes()\nkept = 1",
+			);
+			check(cell, {});
+			await until("it is being saved", () => existsSync(`${bench.folder}/began`));
+			check(
+				await kernel.execute("server.close()\nserver = socket.create_server(('127.0.0.1', port), reuse_port=False)"),
+				{},
+			);
+			expect(events).toEqual([]);
+			await kernel.execute("open('go', 'w').close()");
+			expect((await saved()).names).toContain("kept");
+			check(await kernel.execute("log.close()\nopen('log').read()"), { result: "'once '" });
+		},
+	},
+	{
+		title: "A cell does not wait for a snapshot that takes long",
+		run: async (bench) => {
+			const { kernel, events, path } = openKept(bench, { snapshots: { limits: { variableSeconds: 20, seconds: 20 } } });
+			await kernel.execute(
+				"import os, time\nclass Slow:\n    def __reduce__(self):\n        open('began', 'w').close()\n        while not os.path.exists('go'): time.sleep(0.01)\n        return (int, (7,))\nslow = Slow()\nx = 1",
+			);
+			await until("it is being saved", () => existsSync(`${bench.folder}/began`));
+			check(await kernel.execute("x = 2\nx"), { result: "2" });
+			expect(events).toEqual([]);
+			await kernel.execute("open('go', 'w').close()");
+			await until("it is saved", () => events.length > 0);
+			expect(events[0]).toMatchObject({ type: "saved" });
+			expect(existsSync(path)).toBe(true);
+		},
+	},
+	{
+		title: "Snapshots are bounded for each variable and in all, and what is left out is named with the limit",
+		run: async (bench) => {
+			const limits = { variable: 1 << 20, total: (1 << 20) + (1 << 19) };
+			const { kernel, path, saved } = openKept(bench, { snapshots: { limits } });
+			await kernel.execute("big = b'x' * (1 << 21)\na = b'a' * 900_000\nb = b'b' * 900_000\nc = 1");
+			const { unsaved } = await saved();
+			expect(unsaved).toEqual([
+				{ name: "big", why: "it is larger than 1 MB" },
+				{ name: "b", why: "all together would be larger than 1.5 MB" },
+			]);
+			expect((await stat(path)).size).toBeLessThan(limits.total + 10_000);
+		},
+	},
+	{
+		title: "A disk that refuses data leaves the snapshot before as it was, and that is said",
+		run: async (bench) => {
+			const { kernel, events, saved, path } = openKept(bench);
+			await kernel.execute("x = 'first'");
+			await saved();
+			const before = await readFile(path);
+			await kernel.execute(
+				"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))\nx = 'second' * 100",
+			);
+			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
+			expect(events.find(({ type }) => type === "save_failed")).toMatchObject({
+				reason: expect.stringMatching(/File too large/),
+			});
+			expect(await readFile(path)).toEqual(before);
+			expect((await readdir(dirname(path))).sort()).toEqual(["kernel-state", "kernel-state.behind"]);
+		},
+	},
+	{
+		title: "A namespace of which nothing can be saved does not take the place of one that was saved",
+		run: async (bench) => {
+			const { kernel, events, saved, path } = openKept(bench);
+			await kernel.execute("x = 'first'");
+			await saved();
+			const before = await readFile(path);
+			await kernel.execute("x = (i for i in 'a')");
+			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
+			expect(await readFile(path)).toEqual(before);
+		},
+	},
+	{
+		title: "dispose saves what the last cell did, and a kernel without a cell saves nothing",
+		run: async (bench) => {
+			const idle = openKept(bench);
+			idle.kernel.prewarm();
+			await until("it is ready", () => idle.kernel.info() !== undefined);
+			await idle.kernel.dispose();
+			expect(existsSync(dirname(idle.path))).toBe(false);
+			const { kernel, events, path } = openKept(bench);
+			await kernel.execute("x = 5");
+			await kernel.dispose();
+			expect(events).toMatchObject([{ type: "saved", names: ["x"], unsaved: [] }]);
+			expect(await readdir(dirname(path))).toEqual(["kernel-state"]);
+			check(await openKept(bench).kernel.execute("x"), { result: "5" });
+		},
+	},
+	{
+		title: "dispose waits only so long for a last snapshot; the one before stays, and that is said",
+		run: async (bench) => {
+			const { kernel, events, saved } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 600, seconds: 600 }, closeMs: 200 },
+			});
+			await kernel.execute("x = 1");
+			await saved();
+			await kernel.execute("import time\nclass Slow:\n    def __reduce__(self): time.sleep(600)\nslow = Slow()\nx = 2");
+			await kernel.dispose();
+			expect(events.at(-1)).toEqual({
+				type: "save_failed",
+				reason: "the program ended before it was written (0.2 s)",
+			});
+			const next = await openKept(bench).kernel.execute("x");
+			check(next, { result: "1" });
+			expect(next.restart?.behind).toBe("unknown");
+		},
+	},
+	{
+		title: "The copy that saves ends with its kernel and is not taken for a job of the user's",
+		run: async (bench) => {
+			const reported: unknown[] = [];
+			const { kernel, kill } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 600, seconds: 600 } },
+				onLeftovers: (jobs) => reported.push(...jobs),
+			});
+			await kernel.execute(
+				"import os, time\nclass Slow:\n    def __reduce__(self):\n        with open('copy', 'w') as f: f.write(str(os.getpid()))\n        time.sleep(600)\nslow = Slow()",
+			);
+			const path = `${bench.folder}/copy`;
+			await until("it is being saved", () => existsSync(path));
+			await until("its number is known", async () => (await readFile(path, "utf8")) !== "");
+			const copy = Number(await readFile(path, "utf8"));
+			expect(await isRunning(copy)).toBe(true);
+			await kill();
+			await until("the copy has ended", async () => !(await isRunning(copy)));
+			await kernel.dispose();
+			expect(reported).toEqual([]);
+		},
+	},
+	{
+		title: "A cell that waits for any child of its process harms no snapshot",
+		run: async (bench) => {
+			const { kernel, saved } = openKept(bench);
+			await kernel.execute(
+				"import os, threading\ndef wait():\n    while True:\n        try: os.wait()\n        except ChildProcessError: pass\nthreading.Thread(target=wait, daemon=True).start()\nx = 1",
+			);
+			expect((await saved()).names).toContain("x");
+			check(await kernel.execute("x"), { result: "1" });
+		},
+	},
+];

@@ -1,5 +1,6 @@
 """ipykernel's kernel object: which messages it serves and how."""
 
+import asyncio
 import json
 
 from ipykernel.ipkernel import IPythonKernel
@@ -41,6 +42,8 @@ class ServingKernel(IPythonKernel):
 
     async def answer(self, stream, ident, parent):
         """Runs a cell and sends its reply."""
+        # a cell that cancels all tasks does not mean the one that serves
+        asyncio.tasks._unregister_task(asyncio.current_task())
         if self.fillers is not None:
             self.cells.wire.flush()
             self.fillers.close()

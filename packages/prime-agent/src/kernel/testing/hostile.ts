@@ -99,6 +99,26 @@ export const HOSTILE: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "A cell that cancels all tasks, or stops the loop, costs no kernel",
+		run: async (bench) => {
+			await bench.run("import asyncio\nawait asyncio.sleep(0)");
+			const pid = bench.kernel.info()?.pid;
+			check(
+				await bench.run(
+					"for t in asyncio.all_tasks() - {asyncio.current_task()}: t.cancel()\nawait asyncio.sleep(0.05, 'goes on')",
+				),
+				{ result: "'goes on'" },
+			);
+			expect((await bench.run("for t in asyncio.all_tasks(): t.cancel()\nawait asyncio.sleep(1)")).status).not.toBe(
+				"ok",
+			);
+			check(await bench.run("asyncio.get_running_loop().stop()\nawait asyncio.sleep(0.05, 'still')"), {
+				result: "'still'",
+			});
+			expect(bench.kernel.info()?.pid).toBe(pid);
+		},
+	},
+	{
 		title: "A cell whose end cannot be told costs its kernel and blocks nobody",
 		run: async (bench) => {
 			await bench.run("import rlm.trace, sys\nvars(sys.modules['rlm.trace']).clear()");

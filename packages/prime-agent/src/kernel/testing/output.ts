@@ -121,7 +121,7 @@ export const OUTPUT: readonly KernelCase[] = [
 		stdout: /^a{1000,}[^ab]+\[\.\.\. [\d,]+ bytes left out[\s\S]+\]\nb{1000,}\n$/,
 	}),
 	cells("A long list shows its start and its length", "list(range(100_000))", {
-		result: /^\[0,\n? 1,[\s\S]*100000 items\)\]$/,
+		result: /^\[0,\n? 1,[\s\S]{1,9000}100000 items\)\]$/,
 	}),
 	cells("A list that contains itself has a result", "a = []\na.append(a)\na", { result: "[[...]]" }),
 	cells("A long string as a value is cut in the middle", "'q' * 10_000_000", {

@@ -17,4 +17,4 @@ export function pickAttacks(count: number, seed: number): readonly Attack[] {
 }
 
 /** Shares no factor with any likely number of attacks, so that a row of picks has no attack twice. */
-const STRIDE = 37;
+const STRIDE = 29;

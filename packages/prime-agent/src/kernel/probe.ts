@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
 import { runChild } from "./child.ts";
+import { complaintOf, lastLine } from "./complaint.ts";
 
 /** What an interpreter has. */
 export interface Probe {
@@ -75,15 +76,4 @@ function parse(line: string): Readonly<Record<string, unknown>> | undefined {
 		// whatever it is, it was not written by the probe
 		return undefined;
 	}
-}
-
-/** Python says what is wrong in its last line, other programs in their first one. */
-function complaintOf(said: string): string {
-	return said.startsWith("Traceback") ? lastLine(said) : (said.split("\n", 1)[0] ?? "");
-}
-
-/** The last line of a text that is not empty. */
-export function lastLine(text: string): string {
-	const trimmed = text.trimEnd();
-	return trimmed.slice(trimmed.lastIndexOf("\n") + 1).trim();
 }

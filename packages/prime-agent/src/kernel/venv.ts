@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChildOptions, runChild } from "./child.ts";
+import { lastLine } from "./complaint.ts";
 import { pythonOf } from "./interpreters.ts";
-import { lastLine } from "./probe.ts";
 
 /** What the kernel cannot do without; version 7 of ipykernel is not supported, see `rlm/jupyter/version.py`. */
 const REQUIRED = "ipykernel>=6,<7";

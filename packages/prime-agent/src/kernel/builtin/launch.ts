@@ -6,6 +6,7 @@ import { ignore } from "../../lib/ignore.ts";
 import { errorText } from "../../lib/text.ts";
 import { signalGroup } from "../../platform/process.ts";
 import type { KernelInfo } from "../../session/ports.ts";
+import { complaintOf } from "../complaint.ts";
 import type { Candidate } from "../interpreters.ts";
 import { JsonLines } from "../lines.ts";
 import type { KernelLink, LinkOptions } from "../link.ts";
@@ -116,7 +117,7 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 	child.once("error", (error) => fail(`cannot be started: ${errorText(error)}`, false));
 	child.once("close", (code) => {
 		const said = text(complaint).trim() || `it ended with exit code ${code} before it was ready`;
-		void fail(code === UNUSABLE ? said : lastLine(said), code === UNUSABLE);
+		void fail(code === UNUSABLE ? said : complaintOf(said), code === UNUSABLE);
 	});
 	const timer = setTimeout(() => fail("it did not answer in time", false), options.startMs ?? START_MS);
 	const onAbort = () => fail("the start was called off", false);
@@ -153,8 +154,4 @@ function spawnKernel(candidate: Candidate, options: BuiltinOptions): ChildProces
 		detached: true,
 		stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
 	});
-}
-
-function lastLine(text: string): string {
-	return text.slice(text.lastIndexOf("\n") + 1);
 }

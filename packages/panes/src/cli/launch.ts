@@ -23,7 +23,7 @@ const FLAGS = {
 	"accept-walls": { help: "answer trust and key questions with yes" },
 	keep: { help: "keep the session when the prompt was never seen" },
 	"allow-oneshot": { help: "start a one-shot command although it takes no input" },
-	"trust-project": { help: "let the project's file name the environment of a profile" },
+	"trust-project": { help: "let the project's file say how screens are read" },
 	...SERVER_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 

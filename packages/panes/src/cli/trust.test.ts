@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../clis/config.ts";
 import { runAgentTmux } from "../testing/command.ts";
 import type { PrivateServer } from "../testing/tmux-server.ts";
 
@@ -56,6 +58,23 @@ describe("agent-tmux trust", () => {
 		expect((await print()).code).toBe(0);
 		expect(await run(["trust", "--forget"])).toMatchObject({ code: 0 });
 		expect((await print()).code).toBe(1);
+	});
+
+	it("a project says how screens are read only when it is trusted, because that decides which questions are answered", async () => {
+		const claude = { busy: "x", dismiss: [{ match: "trust", choose: "Yes" }] };
+		writeFileSync(join(project, ".agent-tmux.yaml"), JSON.stringify({ tui_profiles: { claude } }));
+		const find = async () =>
+			(await loadConfig({ cwd: project, env: { HOME: home }, warn: () => undefined })).findTui("claude");
+		expect(await find()).toBeUndefined();
+		const shown = await run(["trust", "--yes"]);
+		expect(shown.stderr).toContain('tui_profiles.claude: {"busy":"x","dismiss"');
+		expect(await find()).toMatchObject({ name: "claude", busy: "x" });
+	});
+
+	it("a pipe in place of the file is an error and no endless wait", async () => {
+		rmSync(join(project, ".agent-tmux.yaml"));
+		execFileSync("mkfifo", [join(project, ".agent-tmux.yaml")]);
+		expect(await print()).toMatchObject({ code: 1, stderr: expect.stringContaining("no regular file") });
 	});
 
 	it("keeps hashes alone, in a file for its owner", async () => {

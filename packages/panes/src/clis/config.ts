@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentTable, Provider, Sourced } from "../compose/resolve.ts";
 import { PaneError } from "../errors.ts";
@@ -37,7 +37,8 @@ export interface ConfigRequest {
 }
 
 const KNOWN = ["agent", "providers", "dispatch", "tui_profiles"];
-const COMMAND_KEYS = ["interactive_command", "headless_command", "session_command", "dispatch_command"];
+/** Keys of a provider that decide what runs or how its screen is read. */
+const COMMAND_KEYS = ["interactive_command", "headless_command", "session_command", "dispatch_command", "tui"];
 
 /** Reads the layers environment > project > user > built-in; an empty leaf falls through to the next layer. */
 export async function loadConfig(request: ConfigRequest): Promise<PanesConfig> {
@@ -81,16 +82,20 @@ export async function listCommands(file: ConfigFile): Promise<[string, string][]
 	const commands = Object.entries(asTree(tree.providers)).flatMap(([name, provider]) =>
 		COMMAND_KEYS.filter((key) => key in asTree(provider)).map((key): [string, string] => [
 			`providers.${name}.${key}`,
-			String(asTree(provider)[key]),
+			show(asTree(provider)[key]),
 		]),
 	);
-	const environments = Object.entries(asTree(tree.tui_profiles)).flatMap(([name, profile]): [string, string][] => {
-		const env = asTree(profile).launch_env;
-		return env === undefined ? [] : [[`tui_profiles.${name}.launch_env`, JSON.stringify(env)]];
-	});
+	const profiles = Object.entries(asTree(tree.tui_profiles)).map(([name, profile]): [string, string] => [
+		`tui_profiles.${name}`,
+		JSON.stringify(profile),
+	]);
 	const { dir } = asTree(tree.dispatch);
 	const folders: [string, string][] = dir === undefined ? [] : [["dispatch.dir", String(dir)]];
-	return [...commands, ...environments, ...folders];
+	return [...commands, ...profiles, ...folders];
+}
+
+function show(value: unknown): string {
+	return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 async function readProject(request: ConfigRequest): Promise<Tree> {
@@ -104,6 +109,8 @@ async function readProject(request: ConfigRequest): Promise<Tree> {
 function readFile(path: string): ConfigFile | undefined {
 	if (!existsSync(path)) return undefined;
 	try {
+		// Reading a pipe would wait for ever.
+		if (!statSync(path).isFile()) throw new Error("it is no regular file");
 		return { path, text: readFileSync(path, "utf8") };
 	} catch (error) {
 		throw new PaneError("config", `${path} cannot be read: ${(error as Error).message}`, { cause: error });
@@ -140,15 +147,11 @@ function withoutCommands(tree: Tree, file: ConfigFile, request: ConfigRequest): 
 	}
 	const { dir, ...dispatch } = asTree(tree.dispatch);
 	if (dir !== undefined) request.warn(`dispatch.dir in ${file.path} is ignored until you trust it: agent-tmux trust`);
-	const profiles: Record<string, unknown> = {};
-	for (const [name, value] of Object.entries(asTree(tree.tui_profiles))) {
-		const { launch_env, ...rest } = asTree(value);
-		if (launch_env !== undefined) {
-			request.warn(`launch_env of profile "${name}" in ${file.path} is ignored until you trust it: agent-tmux trust`);
-		}
-		profiles[name] = rest;
-	}
-	return { ...tree, providers, dispatch, tui_profiles: profiles };
+	const { tui_profiles: profiles, ...others } = tree;
+	// A profile says which questions are answered at a start, and could hide that a wall stands there.
+	if (profiles !== undefined)
+		request.warn(`tui_profiles in ${file.path} are ignored until you trust it: agent-tmux trust`);
+	return { ...others, providers, dispatch };
 }
 
 function makeTable(layers: readonly Tree[], env: NodeJS.ProcessEnv): AgentTable {

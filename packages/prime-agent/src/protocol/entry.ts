@@ -1,5 +1,3 @@
-import type { AgentMessage } from "@prime-agent/loop";
-
 /** Version of the session format that is written; files of version 3 are read. */
 export const SESSION_VERSION = 3;
 
@@ -34,12 +32,6 @@ export interface EntryBase {
 	readonly parentId: string | null;
 	/** ISO 8601, UTC. */
 	readonly timestamp: string;
-}
-
-/** One message of the conversation: what a person said, a reply of the model or the result of a call. */
-export interface MessageEntry extends EntryBase {
-	readonly type: "message";
-	readonly message: AgentMessage;
 }
 
 /** The model that replies from here on; the newest on the branch counts when a session goes on. */

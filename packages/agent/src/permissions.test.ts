@@ -1,3 +1,5 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { reply, runProcess } from "@prime-agent/testkit";
 import { describe, expect, test } from "vitest";
 import { makeAgent } from "./testing/agent.ts";
@@ -104,6 +106,39 @@ describe.concurrent("without a terminal", () => {
 			expect(result.stderr).not.toContain("Allow?");
 			expect(await at.read("made")).toBe("ran\n");
 		}
+	});
+
+	test("files below .git, which name programs for Git to run, count as commands, also behind a link", async () => {
+		const paths = [
+			".git/hooks/pre-commit",
+			"link/config",
+			".GIT/config",
+			"sub/.git/config",
+			".github/ci.yml",
+			"a.git/x",
+		];
+		await using at = await makeAgent({
+			files: { ".git/config": "" },
+			script: [reply({ calls: paths.map(write) }), done],
+		});
+		await symlink(".git", join(at.folder, "link"));
+		expect((await at.run("x")).code).toBe(0);
+		const refused = readResults(at.server.modelRequests[1]!.body as never).map(({ is_error }) => is_error ?? false);
+		expect(refused).toEqual([true, true, true, true, false, false]);
+		expect([await at.read(".git/config"), await at.read(".git/hooks/pre-commit")]).toEqual(["", undefined]);
+		expect(await at.read(".github/ci.yml")).toBe("new\n");
+	});
+
+	test("a patch that moves a file below .git counts as a command", async () => {
+		const patch = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: .git/hooks/post-checkout\n*** End Patch";
+		await using at = await makeAgent({
+			provider: "openai",
+			files: { ".git/HEAD": "", "a.txt": "touch ran\n" },
+			script: [reply({ calls: [{ name: "apply_patch", arguments: { patch } }] }), done],
+		});
+		await at.run("x", "--provider", "openai");
+		expect(await at.read("a.txt")).toBe("touch ran\n");
+		expect(at.server.modelRequests[1]?.raw).toContain("apply_patch tool denied");
 	});
 
 	test("--auto-approve does not raise the level", async () => {

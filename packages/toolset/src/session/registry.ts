@@ -14,6 +14,9 @@ export interface CallDescription {
 	subject: string;
 }
 
+/** What is written below `.git` decides which programs Git runs, so that it is as good as a command. */
+const gitFolder = /(^|[\s/\\])\.git($|[\s/\\])/i;
+
 function compactJson(args: unknown): string {
 	const text = JSON.stringify(args) ?? "";
 	return text === "{}" ? "" : text;
@@ -74,10 +77,12 @@ export class ToolRegistry {
 	/** What a call of a tool is about, whatever the model sent as arguments. */
 	async describe(name: string, args: unknown): Promise<CallDescription> {
 		const tool = this.#tools.get(name);
-		const description = { toolClass: tool?.toolClass ?? "shell", label: tool?.label ?? name };
+		const description = { toolClass: tool?.toolClass ?? ("shell" as const), label: tool?.label ?? name };
 		if (!tool?.describeCall) return { ...description, subject: compactJson(args) };
 		try {
-			return { ...description, subject: await tool.describeCall(args) };
+			const subject = await tool.describeCall(args);
+			const runsLater = description.toolClass === "write" && gitFolder.test(subject);
+			return { ...description, ...(runsLater ? { toolClass: "shell" as const } : {}), subject };
 		} catch {
 			// Arguments of a wrong shape: the validation of the call says what is wrong with them.
 			return { ...description, subject: "" };

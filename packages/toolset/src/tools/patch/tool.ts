@@ -60,8 +60,10 @@ class PlannedFiles {
 
 	/** A link is removed itself, not the file behind it. */
 	async remove(path: string): Promise<PatchStep> {
-		this.#planned.set(await this.#identify(path), undefined);
-		return { kind: "delete", path: join(await this.#environment.resolvePath(dirname(path)), basename(path)) };
+		const place = join(await this.#environment.resolvePath(dirname(path)), basename(path));
+		const isLink = place !== (await this.#environment.resolvePath(path));
+		if (!isLink) this.#planned.set(await this.#identify(path), undefined);
+		return { kind: "delete", path: place };
 	}
 
 	/** The file on the disk whose mode the one at `path` has; `undefined` for one that only the patch makes. */

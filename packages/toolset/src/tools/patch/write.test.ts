@@ -88,6 +88,15 @@ test("a file that is added and deleted again by one patch leaves nothing, one th
 	expect(await readFile(join(at.folder.path, "b.txt"), "utf8")).toBe("new\n");
 });
 
+test("the file behind a link that a patch deletes can be changed by the same patch", async () => {
+	await using at = await makeTools({ "a.txt": "one\n" });
+	await symlink("a.txt", join(at.folder.path, "link"));
+	const patch = patchOf("*** Delete File: link", "*** Update File: a.txt", "@@", "-one", "+two");
+	expect((await at.call("apply_patch", { patch })).isError).toBe(false);
+	expect(await readdir(at.folder.path)).toEqual(["a.txt"]);
+	expect(await readFile(join(at.folder.path, "a.txt"), "utf8")).toBe("two\n");
+});
+
 test("a pipe and a folder in the place of a file fail before anything is written", async () => {
 	await using at = await makeTools({ "a.txt": "a\n" });
 	await mkdir(join(at.folder.path, "dir"));

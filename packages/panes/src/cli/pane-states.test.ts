@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fakeAgentPath } from "@prime-agent/testkit";
@@ -141,6 +141,22 @@ describe.skipIf(!hasTmux).concurrent("what agent-tmux makes of a pane's state (n
 			code: 0,
 			stdout: "waiting\n",
 		});
+	});
+
+	it("await --ready waits while an agent starts, and tells the wall that it shows then (T112)", async () => {
+		const up = join(server.folder, "up");
+		const { pane, log } = await startFake(server, ["--boot-until", up, "--wall", "Trust this folder?"], {
+			isUp: false,
+		});
+		expect((await run("await", pane, "--ready", "--timeout", "0.1")).stdout).toBe("running\n");
+		const waiting = run("await", pane, "--ready", "--timeout", "60");
+		writeFileSync(up, "");
+		expect(await waiting).toMatchObject({
+			code: 0,
+			stdout: `parked ${pane}\n`,
+			stderr: expect.stringContaining("Trust"),
+		});
+		expect(log.keys().filter((key) => key === "Enter")).toEqual([]);
 	});
 
 	it("await of a pane that is killed exits 1 with gone as the reason (T106)", async () => {

@@ -1,4 +1,4 @@
-import { raw, reply } from "@prime-agent/testkit";
+import { raw, reply, runProcess } from "@prime-agent/testkit";
 import { findDefaultModel, findKeyVariable, providerNames } from "@prime-agent/toolset";
 import { describe, expect, test } from "vitest";
 import { makeAgent } from "./testing/agent.ts";
@@ -199,6 +199,22 @@ describe.concurrent("the surroundings", () => {
 		expect((await at.run("x")).code).toBe(0);
 		expect(at.server.requests[0]?.raw).toContain(`Working directory: ${at.folder}`);
 		expect(at.server.requests[1]?.raw).toContain("world of the sub-folder");
+	});
+
+	test("a folder that was removed is told in words", async () => {
+		await using at = await makeAgent();
+		const script = 'mkdir gone && cd gone && rmdir "$PWD" && exec "$@"';
+		const result = await runProcess("/bin/sh", ["-c", script, "sh", process.execPath, at.main, "x"], {
+			cwd: at.folder,
+			env: at.env,
+			timeoutMs: 50_000,
+		});
+		expect(result).toEqual({
+			...result,
+			code: 1,
+			stdout: "",
+			stderr: "error: The current folder is gone. Change into one that exists and start again.\n",
+		});
 	});
 
 	test("standard input is not read", async () => {

@@ -32,6 +32,16 @@ function openAccessOrExplain(request: RunRequest) {
 	}
 }
 
+function findFolderOrExplain(): string | undefined {
+	try {
+		return process.cwd();
+	} catch {
+		// Only a folder that was removed has no name.
+		process.stderr.write("error: The current folder is gone. Change into one that exists and start again.\n");
+		return undefined;
+	}
+}
+
 /** Calls `first` at the first signal to stop and `second` at the next. */
 function onInterrupt(first: () => void, second: () => void): void {
 	let count = 0;
@@ -99,11 +109,12 @@ function createStream({ debug }: RunRequest) {
 /** Runs one task to its end and answers the exit code. */
 export async function runAgent(request: RunRequest): Promise<number> {
 	const access = openAccessOrExplain(request);
-	if (!access) return 1;
-	const warning = request.permissions === "read-only" ? undefined : warnOfFolder(process.cwd(), process.env.HOME);
-	if (warning) writeError(`warning: ${warning}\n`);
-	const environment = new LocalEnvironment({ workingDirectory: process.cwd(), variables: process.env });
+	const folder = access && findFolderOrExplain();
+	if (!access || folder === undefined) return 1;
+	const environment = new LocalEnvironment({ workingDirectory: folder, variables: process.env });
 	const stop = watchStops(environment);
+	const warning = request.permissions === "read-only" ? undefined : warnOfFolder(folder, process.env.HOME);
+	if (warning) writeError(`warning: ${warning}\n`);
 	const clean = process.stdout.isTTY ? cleanText : (text: string) => text;
 	const renderer = new Renderer({ stdout: (text) => process.stdout.write(clean(text)), stderr: writeError });
 	const session = await CodingSession.open({

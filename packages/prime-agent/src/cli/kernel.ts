@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { agentFolder, expandHome } from "../platform/paths.ts";
+import type { InterpreterReport, KernelReport } from "../protocol/kernel-report.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 import { UsageError } from "./errors.ts";
 import { type Host, print, say } from "./host.ts";
-import type { KernelReport } from "./program.ts";
 
 /** What `kernel install` was told. */
 export interface KernelInstallRequest {
@@ -80,7 +80,7 @@ function renderStatus(status: KernelReport): string {
 
 const KINDS = { explicit: "named by you", managed: "made for the kernel", installed: "installed" };
 
-function describeFit({ ipykernel, lacked, packages }: KernelReport["interpreters"][number]): string {
+function describeFit({ ipykernel, lacked, packages }: InterpreterReport): string {
 	const parts = [lacked ?? `has ipykernel ${ipykernel}`];
 	if (packages.length > 0) parts.push(packages.join(", "));
 	return parts.join("; ");

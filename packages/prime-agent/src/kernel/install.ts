@@ -3,6 +3,7 @@ import { basename, dirname } from "node:path";
 import { errorText } from "../lib/text.ts";
 import { makeFolder } from "../platform/folder.ts";
 import type { Environment } from "../platform/paths.ts";
+import type { KernelInstalled } from "../protocol/kernel-report.ts";
 import type { ChildOptions } from "./child.ts";
 import { type Attempt, KernelInstallFailed } from "./errors.ts";
 import { createKernel, type KernelSettings } from "./index.ts";
@@ -29,22 +30,6 @@ export interface InstallOptions {
 	readonly say: (line: string) => void;
 }
 
-/** The environment that was made. */
-export interface Installed {
-	readonly folder: string;
-	/** The interpreter that it was made with. */
-	readonly base: string;
-	readonly version: string;
-	readonly ipykernel: string;
-	/** `packages`: of its own; `system`: those of `base`, because packages could not be had; the reason is in `why`. */
-	readonly source: "packages" | "system";
-	readonly why?: string;
-	/** Usual packages that it does not have. */
-	readonly missing: readonly string[];
-	/** What keeps sessions from using it, if something does. */
-	readonly notes: readonly string[];
-}
-
 const ADVICE =
 	"Install ipykernel for a Python of the system (Debian: apt-get install python3-ipykernel), or let pip reach an index " +
 	"or a folder of wheels (--wheels), and run it again. Until then cells run on the built-in kernel.";
@@ -54,7 +39,7 @@ const ADVICE =
  * beside its place, tried with a real cell, and only then moved there.
  * @throws {KernelInstallFailed} with each interpreter and what it lacked; also when time is up or `signal` aborts.
  */
-export async function installKernel(options: InstallOptions): Promise<Installed> {
+export async function installKernel(options: InstallOptions): Promise<KernelInstalled> {
 	const limit = AbortSignal.timeout(options.timeoutMs);
 	const signal = AbortSignal.any([options.signal, limit]);
 	const folder = chooseFolder(options.env);
@@ -128,7 +113,7 @@ class Installation {
 		this.#probing = { runtimeDir: findRuntime(), env: options.env, cwd: options.cwd, signal };
 	}
 
-	async run(): Promise<Installed> {
+	async run(): Promise<KernelInstalled> {
 		try {
 			const bases = await this.#findBases();
 			const packaged = await this.#tryPackages(bases);
@@ -164,7 +149,7 @@ class Installation {
 		return bases;
 	}
 
-	async #tryPackages(bases: readonly Base[]): Promise<Installed | undefined> {
+	async #tryPackages(bases: readonly Base[]): Promise<KernelInstalled | undefined> {
 		const base = bases.find(({ probe }) => probe.pip);
 		if (!base?.probe.pip) {
 			for (const { python } of bases)
@@ -180,7 +165,7 @@ class Installation {
 		);
 	}
 
-	async #trySystem(bases: readonly Base[]): Promise<Installed | undefined> {
+	async #trySystem(bases: readonly Base[]): Promise<KernelInstalled | undefined> {
 		for (const base of bases) {
 			const { python, probe } = base;
 			if (probe.lacked !== undefined) {
@@ -197,9 +182,9 @@ class Installation {
 	/** Makes an environment, tries it and moves it to its place; undefined, with the reason noted, when it does not work. */
 	async #finish(
 		base: Base,
-		source: Installed["source"],
+		source: KernelInstalled["source"],
 		make: () => Promise<string | undefined>,
-	): Promise<Installed | undefined> {
+	): Promise<KernelInstalled | undefined> {
 		rmSync(this.#work, { recursive: true, force: true });
 		const problem = (await make()) ?? (await this.#tryOut());
 		if (problem !== undefined) {

@@ -2,43 +2,13 @@ import { dirname } from "node:path";
 import { errorText } from "../lib/text.ts";
 import { findLeaseOwner, type LeaseOwner } from "../platform/lease.ts";
 import type { Environment } from "../platform/paths.ts";
+import type { InterpreterReport, KernelReport } from "../protocol/kernel-report.ts";
 import { filterEnvironment } from "./environment.ts";
 import { createKernel, type KernelSettings } from "./index.ts";
 import { type Candidate, listCandidates, managedFolders } from "./interpreters.ts";
 import { INSTALL_LOCK } from "./lock.ts";
 import { type Probe, probeInterpreter } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
-
-/** One interpreter in the order in which they are tried. */
-export interface InterpreterStatus {
-	readonly python: string;
-	readonly kind: Candidate["kind"];
-	readonly version: string | null;
-	/** Version of its ipykernel, also of one that is not supported. */
-	readonly ipykernel: string | null;
-	/** Why no kernel can run on it. */
-	readonly unfit: string | null;
-	/** Why no ipykernel can run on it. */
-	readonly lacked: string | null;
-	readonly packages: readonly string[];
-}
-
-/** What a session that starts now would run its cells on, and why. */
-export interface KernelStatus {
-	/** Null when no kernel can start. */
-	readonly kernel: {
-		readonly backend: "builtin" | "ipykernel";
-		readonly python: string;
-		readonly version: string;
-	} | null;
-	/** One or two sentences: why this one, or why none. */
-	readonly reason: string;
-	/** Folders in which an environment made for the kernel is looked for. */
-	readonly environments: readonly string[];
-	readonly interpreters: readonly InterpreterStatus[];
-	/** The process that is installing right now. */
-	readonly installing: { readonly pid: number; readonly since: string } | null;
-}
 
 /** Where to look, and what the user wants. */
 export interface StatusOptions {
@@ -49,7 +19,7 @@ export interface StatusOptions {
 }
 
 /** Starts a kernel as a session would, asks each interpreter what it has, and says why it came out so. */
-export async function inspectKernel(options: StatusOptions): Promise<KernelStatus> {
+export async function inspectKernel(options: StatusOptions): Promise<KernelReport> {
 	const { env, settings, signal } = options;
 	const { env: filtered } = filterEnvironment(env, settings.envPass);
 	const probing = { runtimeDir: findRuntime(), env: filtered, cwd: options.cwd, signal };
@@ -73,7 +43,7 @@ export async function inspectKernel(options: StatusOptions): Promise<KernelStatu
 }
 
 type Started =
-	| { readonly kernel: NonNullable<KernelStatus["kernel"]> }
+	| { readonly kernel: NonNullable<KernelReport["kernel"]> }
 	| { readonly kernel?: undefined; readonly reason: string };
 
 async function tryKernel({ cwd, env, settings, signal }: StatusOptions): Promise<Started> {
@@ -90,7 +60,7 @@ async function tryKernel({ cwd, env, settings, signal }: StatusOptions): Promise
 	}
 }
 
-function describe({ python, kind }: Candidate, probe: Probe): InterpreterStatus {
+function describe({ python, kind }: Candidate, probe: Probe): InterpreterReport {
 	const isForeign = kind === "installed" && probe.environment !== undefined;
 	const unfit = isForeign ? `belongs to the virtual environment ${probe.environment}` : probe.unfit;
 	return {
@@ -105,8 +75,8 @@ function describe({ python, kind }: Candidate, probe: Probe): InterpreterStatus 
 }
 
 function explain(
-	{ backend }: NonNullable<KernelStatus["kernel"]>,
-	interpreters: readonly InterpreterStatus[],
+	{ backend }: NonNullable<KernelReport["kernel"]>,
+	interpreters: readonly InterpreterReport[],
 	{ env, settings }: StatusOptions,
 ): string {
 	if (env.PRIME_AGENT_KERNEL && env.PRIME_AGENT_KERNEL !== "auto") return "PRIME_AGENT_KERNEL asks for it.";
@@ -125,7 +95,7 @@ function explain(
 	return `${place} ${first.lacked ?? "has an ipykernel that did not start"}.`;
 }
 
-function findInstaller(environments: readonly string[]): KernelStatus["installing"] {
+function findInstaller(environments: readonly string[]): KernelReport["installing"] {
 	for (const folder of environments) {
 		const owner: LeaseOwner | undefined = findLeaseOwner(dirname(folder), INSTALL_LOCK);
 		if (owner) return { pid: owner.pid, since: owner.since };

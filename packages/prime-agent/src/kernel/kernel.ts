@@ -44,6 +44,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	#link: KernelLink | undefined;
 	readonly #snapshots: Snapshots | undefined;
 	#onEvent: (event: KernelEvent) => void = () => undefined;
+	/** How long the last save was waited for. */
+	#savedMs = 0;
 	/** How the last kernel ended, and the names that it had. */
 	#ended: KernelEnd | undefined;
 	#names: readonly string[] = [];
@@ -74,7 +76,9 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 
 	async save(): Promise<void> {
+		const began = performance.now();
 		await this.#snapshots?.save(Math.min(SAVE_MS, this.#options.closeMs()));
+		this.#savedMs = performance.now() - began;
 	}
 
 	info(): KernelInfo | undefined {
@@ -100,7 +104,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 
 	async #close(): Promise<void> {
-		await this.#snapshots?.close(this.#options.closeMs());
+		// whoever ends a program has waited for the save before as well
+		await this.#snapshots?.close(Math.max(0, this.#options.closeMs() - this.#savedMs));
 		this.#closing.abort(new KernelClosed());
 		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();

@@ -51,7 +51,7 @@ export function readRestored(answer: Message): RestoreReport {
 }
 
 /** A list of names; what is none counts as empty. */
-export function readNames(value: unknown): readonly string[] {
+function readNames(value: unknown): readonly string[] {
 	return Array.isArray(value) ? value.slice(0, MAX_NAMES).map(text) : [];
 }
 

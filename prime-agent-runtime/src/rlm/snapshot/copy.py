@@ -65,9 +65,12 @@ class Snapshots:
         """In the copy: never returns."""
         try:
             os.setsid()
-            from rlm.snapshot import quiet, write
+            from rlm.snapshot import quiet
 
+            # first, so that an import that another thread of the kernel was in the middle of ends in an alarm
             quiet.quieten(message["limits"]["seconds"], send)
+            from rlm.snapshot import write
+
             try:
                 answer = write.write(self.names.namespace, names, self.carried, message["path"], message["limits"])
             except OSError as error:

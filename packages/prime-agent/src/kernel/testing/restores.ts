@@ -135,9 +135,9 @@ export const RESTORES: readonly KernelCase[] = [
 	{
 		title: "A kernel that ended without its last snapshot says that values may be older",
 		run: async (bench) => {
-			const { kernel, path, saved } = openKept(bench);
+			const { kernel, path } = openKept(bench);
 			await kernel.execute("x = 1");
-			await saved();
+			await kernel.dispose();
 			// as a program that is killed leaves it
 			await writeFile(`${path}.behind`, "");
 			const cell = await openKept(bench).kernel.execute("x");

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import select
+import sys
 import threading
 import time
 from fcntl import ioctl
@@ -48,23 +49,25 @@ class Capture:
     def __init__(self, output):
         self.output = output
         self.sources = {}
+        # where the low descriptors lead, for cells after one that closed or replaced them
+        self.originals = {0: move_high(os.open(os.devnull, os.O_RDONLY))}
         for fd, name in ((1, "stdout"), (2, "stderr")):
             read_end, write_end = make_pipe(1 << 16)
             os.dup2(write_end, fd, inheritable=True)
-            os.close(write_end)
+            self.originals[fd] = move_high(write_end)
             self.sources[move_high(read_end)] = name
+        self.files = {fd: os.fstat(original) for fd, original in self.originals.items()}
         self.out, self.err = self.sources
         self.jobs = {}
         self.next_jobs = 0.0
         self.wake_read, self.wake_write = map(move_high, make_pipe(1 << 12))
         os.set_blocking(self.wake_write, False)
-        self.poll = select.poll()
-        for fd in self.sources:
-            self.poll.register(fd, select.POLLIN)
         self.ready = select.poll()
         for fd in (*self.sources, self.wake_read):
             self.ready.register(fd, select.POLLIN)
+        output.repair_low = self.repair_low
         output.has_low = self.has_low
+        output.count_low = self.count_low
         output.read_low = self.read_low
         output.wake = self.wake
 
@@ -93,17 +96,32 @@ class Capture:
             self.jobs[fd] = [name, 0]
         self.wake()
 
+    def repair_low(self):
+        """Puts descriptors 0 to 2 back where a cell closed or replaced them."""
+        for fd, original in self.originals.items():
+            try:
+                is_same = os.path.samestat(os.fstat(fd), self.files[fd])
+            except OSError:
+                is_same = False
+            if not is_same:
+                os.dup2(original, fd, inheritable=True)
+
     def has_low(self):
-        # asked at each write and from any thread, so without the lock and without the shared poll object
+        # asked at each write and from any thread, so without the lock
         return ioctl(self.out, FIONREAD, NOTHING) != NOTHING or ioctl(self.err, FIONREAD, NOTHING) != NOTHING
 
-    def read_low(self):
-        """Takes in what descriptors 1 and 2 hold; bounded, since a background writer may never stop."""
-        for fd, _ in self.poll.poll(0):
-            for _ in range(16):
-                data = read_some(fd)
+    def count_low(self):
+        """How many bytes descriptors 1 and 2 hold now, as {descriptor: bytes}."""
+        return {fd: int.from_bytes(ioctl(fd, FIONREAD, NOTHING), sys.byteorder) for fd in self.sources}
+
+    def read_low(self, counts):
+        """Takes in as many bytes as were counted; what came since then may have to wait for what was queued since then."""
+        for fd, count in counts.items():
+            while count > 0:
+                data = read_some(fd, min(count, READ_BYTES))
                 if not data:
                     break
+                count -= len(data)
                 self.output.add(self.sources[fd], data)
 
     def run(self):

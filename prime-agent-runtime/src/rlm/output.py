@@ -62,9 +62,11 @@ class Output:
         # pairs (stream, bytes) in order; appending is safe from any thread and from an interrupt
         self.queue = deque()
         self.queued = 0
-        # set by the capture: whether C code wrote something, takes it in, wakes the thread that sends live pieces
+        # set by the capture: mends descriptors; whether C code wrote something, how much, takes it in; wakes the thread
+        self.repair_low = lambda: None
         self.has_low = lambda: False
-        self.read_low = lambda: None
+        self.count_low = dict
+        self.read_low = lambda counts: None
         self.wake = lambda: None
 
     def open_spill(self, name):
@@ -112,8 +114,9 @@ class Output:
 
     def catch_up(self):
         """Takes in all that was written, queued first: it was queued while C code had written nothing."""
+        counts = self.count_low()
         self.take_queued()
-        self.read_low()
+        self.read_low(counts)
 
     def take_queued(self):
         self.queued = 0
@@ -173,6 +176,7 @@ class Output:
 
     def begin(self, cell):
         """What comes from now on is live output of this cell; what came since the last one is shown with it."""
+        self.repair_low()
         self.cell = cell
 
     def take(self):

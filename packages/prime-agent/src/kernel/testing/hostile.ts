@@ -58,6 +58,15 @@ export const HOSTILE: readonly KernelCase[] = [
 		{ stderr: "[this cell replaced sys.stdout and sys.stderr: put back for the next one]\n" },
 	),
 	cells(
+		"Closed or replaced standard descriptors do not silence later cells",
+		[
+			"import os\nos.closerange(0, 10)",
+			"import os\nos.system('echo heard')\n!echo too\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 1)\nos.system('echo away');",
+			"import os\nos.system('cat file; echo back; test -r /dev/stdin && cat')\nNone",
+		],
+		{ stdout: "away\nback\n" },
+	),
+	cells(
 		"A redirection that ends with its block says nothing",
 		"import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as f: print('caught')\nf.getvalue()",
 		{ stdout: "", stderr: "", result: "'caught\\n'" },

@@ -198,18 +198,18 @@ export const OUTPUT: readonly KernelCase[] = [
 		run: async (bench) => {
 			let seen = "";
 			const cell = bench.run(
-				"print('early')\nprint('prompt: ', end='')\nimport os, time\nwhile not os.path.exists('go'): time.sleep(0.01)",
+				"print('early')\nprint('prompt: ', end='')\nimport os, time\nos.write(1, b'low')\nwhile not os.path.exists('go'): time.sleep(0.01)",
 				{
 					onChunk: (chunk) => {
 						seen += chunk.text;
 					},
 				},
 			);
-			await until("the output is seen", () => seen === "early\nprompt: ");
+			await until("the output is seen", () => seen === "early\nprompt: low");
 			const { writeFile } = await import("node:fs/promises");
 			await writeFile(`${bench.folder}/go`, "");
-			check(await cell, { stdout: "early\nprompt: " });
-			expect(seen).toBe("early\nprompt: ");
+			check(await cell, { stdout: "early\nprompt: low" });
+			expect(seen).toBe("early\nprompt: low");
 		},
 	},
 	{

@@ -40,13 +40,14 @@ class SnapshotTest(unittest.TestCase):
         return [name for name in self.main.__dict__ if not name.startswith("__")]
 
     def save(self, carried=(), limits=LIMITS):
-        return write.write(self.main.__dict__, self.names(), list(carried), self.path, limits)
+        order = {"path": self.path, "cwd": "/home/user", "limits": limits}
+        return write.write(self.main.__dict__, self.names(), list(carried), order)
 
     def restore(self):
         """Into an empty namespace; returns it and the answer."""
         self.main.__dict__.clear()
         self.main.__dict__["__name__"] = "__main__"
-        answer = read.restore(self.main.__dict__, self.path)
+        answer = read.restore(self.main.__dict__, self.path, "/home/user")
         return self.main.__dict__, answer
 
     def edit_table(self, change):
@@ -203,7 +204,8 @@ class KernelTest(unittest.TestCase):
         self.addCleanup(kernel.close)
         kernel.run("x = 1")
         with tempfile.TemporaryDirectory() as folder:
-            kernel.send(op="save", id=1, path=os.path.join(folder, "kernel-state"), limits=LIMITS)
+            path = os.path.join(folder, "kernel-state")
+            kernel.send(op="save", id=1, path=path, cwd="/", limits=LIMITS)
             answer = kernel.receive()
         self.assertEqual((answer.get("problem"), answer["saved"]), (None, ["x"]))
 
@@ -214,7 +216,7 @@ class KernelTest(unittest.TestCase):
         def answer(message):
             seen.append(message)
             if message["op"] == "request":
-                kernel.send(op="save", id=7, path="/nowhere", limits=LIMITS)
+                kernel.send(op="save", id=7, path="/nowhere", cwd="/", limits=LIMITS)
             elif message["op"] == "answer":
                 kernel.send(op="reply", id=1, ok=True, value=None)
 

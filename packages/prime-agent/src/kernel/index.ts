@@ -69,7 +69,7 @@ export function createKernel(options: KernelOptions): Kernel {
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
 		onLeftovers: (jobs) => options.onLeftovers?.(jobs),
-		snapshots: folder ? { ...options.snapshots, path: join(folder, SNAPSHOT_FILE) } : undefined,
+		snapshots: folder ? { ...options.snapshots, path: join(folder, SNAPSHOT_FILE), cwd: options.cwd } : undefined,
 		closeMs: () => (isTerminating() ? TERMINATION_MS : (options.snapshots?.closeMs ?? CLOSE_MS)),
 	});
 	return Object.assign(kernel, { leftOut });

@@ -22,6 +22,8 @@ const LIMITS = { variable: 64 << 20, total: 256 << 20, seconds: 10, variableSeco
 export interface SnapshotOptions {
 	/** The file; its folder is made when the first snapshot is taken. */
 	readonly path: string;
+	/** Where the kernel begins; cells that changed to another folder find themselves there again only from the same one. */
+	readonly cwd: string;
 	readonly onEvent: (event: KernelEvent) => void;
 	/** Bounds other than the usual ones, for tests. */
 	readonly limits?: Partial<typeof LIMITS> | undefined;
@@ -85,14 +87,14 @@ export class Snapshots {
 
 	/** Loads the snapshot into a new kernel; undefined when there is none, or when nobody wants the kernel any more. */
 	async restore(link: KernelLink, signal: AbortSignal): Promise<Restored | undefined> {
-		const { path, restoreMs = RESTORE_MS } = this.#options;
+		const { path, cwd, restoreMs = RESTORE_MS } = this.#options;
 		const behind = this.#hasRun ? this.#begun - this.#known : existsSync(this.#marker) ? "unknown" : 0;
 		this.#hasRun = true;
 		this.#link = link;
 		// nothing has changed in this kernel so far
 		this.#known = this.#begun;
 		if (!existsSync(path)) return undefined;
-		const answer = await within(link.ask("restore", { path }), restoreMs);
+		const answer = await within(link.ask("restore", { path, cwd }), restoreMs);
 		if (signal.aborted) return undefined;
 		this.#unmark();
 		const report = readRestored(answer ?? { problem: `restoring took longer than ${restoreMs / 1000} s` });
@@ -145,7 +147,7 @@ export class Snapshots {
 	}
 
 	async #ask(link: KernelLink): Promise<void> {
-		const { path, limits, onEvent } = this.#options;
+		const { path, cwd, limits, onEvent } = this.#options;
 		const began = performance.now();
 		const cells = this.#begun;
 		try {
@@ -157,7 +159,7 @@ export class Snapshots {
 			this.#tellFailure(errorText(error));
 			return;
 		}
-		const report = readSaved(await link.ask("save", { path, limits: { ...LIMITS, ...limits } }));
+		const report = readSaved(await link.ask("save", { path, cwd, limits: { ...LIMITS, ...limits } }));
 		const now = performance.now();
 		this.#notBefore = now + (now - began) * SHARE;
 		if (report.kind === "failed") this.#tellFailure(report.problem);

@@ -36,7 +36,7 @@ class Snapshots:
     def restore(self, message):
         from rlm.snapshot.read import restore
 
-        answer = restore(self.names.namespace, message["path"])
+        answer = restore(self.names.namespace, message["path"], message["cwd"])
         self.carried = [each["name"] for each in answer["lost"]]
         self.answer(message, answer)
 
@@ -72,7 +72,7 @@ class Snapshots:
             from rlm.snapshot import write
 
             try:
-                answer = write.write(self.names.namespace, names, self.carried, message["path"], message["limits"])
+                answer = write.write(self.names.namespace, names, self.carried, message)
             except OSError as error:
                 answer = {"problem": "it cannot be written: %s" % error.strerror}
             except Exception as error:

@@ -11,10 +11,10 @@ from rlm.snapshot.sources import remember, restored_name
 MAX_REASON = 200
 
 
-def restore(namespace, path):
+def restore(namespace, path, cwd):
     """Fields of the answer: `restored` names, `lost` with reasons, `unsaved` as it was written; or `problem`.
 
-    Never raises for what the file holds. What is in the namespace already stays.
+    `cwd` is where this kernel begins. Never raises for what the file holds. What is in the namespace already stays.
     """
     try:
         reader = Reader(path)
@@ -23,7 +23,7 @@ def restore(namespace, path):
     except (Unreadable, OSError, ValueError, KeyError) as error:
         return {"problem": str(error), "restored": [], "lost": [], "unsaved": []}
     with reader:
-        return Restoring(reader, namespace).run()
+        return Restoring(reader, namespace).run(cwd)
 
 
 class Restoring:
@@ -35,9 +35,10 @@ class Restoring:
         self.reasons = {}
         self.counter = 0
 
-    def run(self):
+    def run(self, cwd):
         table = self.reader.table
-        lost_folder = self.enter(table["cwd"])
+        # whoever goes on in another folder means that one
+        lost_folder = self.enter(table["cwd"]) if table["began"] == cwd else None
         order = {"module": 0, "source": 1, "pickle": 2, "dill": 2, "alias": 3}
         known = [record for record in table["records"] if record["how"] in order]
         todo = sorted(known, key=lambda record: (order[record["how"]], record.get("order", [])))

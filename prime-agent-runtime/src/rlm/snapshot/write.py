@@ -14,11 +14,12 @@ MAX_REASON = 200
 MAX_LOSSES = 8
 
 
-def write(namespace, names, carried, path, limits):
-    """Saves the variables `names`, and of the file at `path` those in `carried`, in its place; returns a report.
+def write(namespace, names, carried, order):
+    """Saves the variables `names`, and of the old file those in `carried`, in its place; returns a report.
 
-    `limits` has `variable` and `total` in bytes, `seconds` and `variableSeconds`. Raises when the old file stays.
+    `order` has `path`, `cwd` (where the kernel began) and `limits`: these have `variable` and `total` in bytes, `seconds` and `variableSeconds`. Raises when the old file stays.
     """
+    path, limits = order["path"], order["limits"]
     aside = path + ".new"
     old = open_old(path)
     writer = Writer(aside)
@@ -30,6 +31,7 @@ def write(namespace, names, carried, path, limits):
                 raise Unsaved("none of the variables could be saved: %s" % unsaved[0]["why"])
         table = {
             "python": list(sys.version_info[:2]),
+            "began": order["cwd"],
             "cwd": find_cwd(),
             "records": records,
             "unsaved": unsaved,

@@ -133,6 +133,25 @@ export const RESTORES: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "A session that goes on in another folder stays there, and says when the folder of its cells is gone",
+		run: async (bench) => {
+			const first = openKept(bench);
+			await first.kernel.execute("import os\nos.mkdir('sub')\nos.mkdir('other')\nos.chdir('sub')");
+			await first.kernel.dispose();
+			const elsewhere = openKept(bench, { cwd: `${bench.folder}/other` });
+			check(await elsewhere.kernel.execute("os.path.basename(os.getcwd())"), { result: "'other'" });
+			// of which nothing is kept
+			await rm(`${first.path}`);
+			const second = openKept(bench);
+			await second.kernel.execute("import os\nos.chdir('sub')");
+			await second.kernel.dispose();
+			await rm(`${bench.folder}/sub`, { recursive: true });
+			const cell = await openKept(bench).kernel.execute("os.getcwd()");
+			check(cell, { result: `'${bench.folder}'` });
+			expect(cell.restart?.folder).toBe(`${bench.folder}/sub`);
+		},
+	},
+	{
 		title: "A kernel that ended without its last snapshot says that values may be older",
 		run: async (bench) => {
 			const { kernel, path } = openKept(bench);

@@ -1,8 +1,12 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fakeAgentPath } from "@prime-agent/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runAgentTmux } from "../testing/command.ts";
 import { startFake } from "../testing/fake-pane.ts";
 import { launchFake } from "../testing/sessions.ts";
-import { hasTmux, PrivateServer } from "../testing/tmux-server.ts";
+import { hasTmux, PrivateServer, until } from "../testing/tmux-server.ts";
+import { quoteWord } from "../tmux/arguments.ts";
 
 describe.skipIf(!hasTmux).concurrent("agent-tmux send --via (needs tmux)", () => {
 	let server: PrivateServer;
@@ -23,6 +27,23 @@ describe.skipIf(!hasTmux).concurrent("agent-tmux send --via (needs tmux)", () =>
 			stdout: `submitted ${pane}\n`,
 		});
 		expect([log.messages(), log.keys()]).toEqual([["hello"], ["Enter", "Enter", "Enter"]]);
+	});
+
+	it("ladder knows the agent CLI of a pane by its process, and refuses what that one would change", async () => {
+		const program = join(server.folder, "codex");
+		symlinkSync(fakeAgentPath, program);
+		const pane = await server.open(`exec ${[process.execPath, program, "--style", "codex"].map(quoteWord).join(" ")}`);
+		await until(async () => (await run("capture", pane, "--raw")).stdout.includes("›"), "its composer");
+		expect(await run("send", pane, "!ls", "--via", "ladder")).toMatchObject({
+			code: 1,
+			stderr: expect.stringContaining("shell command"),
+		});
+		await run("send", pane, "--key", "h");
+		await until(async () => (await run("capture", pane, "--raw")).stdout.includes("› h"), "the draft");
+		expect(await run("send", pane, "hello", "--via", "ladder")).toMatchObject({
+			code: 1,
+			stderr: expect.stringContaining("not empty"),
+		});
 	});
 
 	it("paste sends to a session as to a pane: one guarded paste, without a claim", async () => {

@@ -3,14 +3,11 @@
 import importlib.util
 import io
 import pickle
-import socket
-import subprocess
 import sys
-import threading
 import types
+from _thread import RLock, allocate_lock
 
 from rlm.snapshot.file import TooLarge, Unwritable
-from rlm.snapshot.sources import Sources, is_definition
 
 PROTOCOL = 5
 # a pickle that only names something is shorter
@@ -18,21 +15,31 @@ SHORT = 256
 # meaningless in another process, although dill would save some of them
 LIVE = (
     io.IOBase,
-    socket.socket,
-    subprocess.Popen,
-    threading.Thread,
-    type(threading.Lock()),
-    type(threading.RLock()),
+    type(allocate_lock()),
+    RLock,
     types.GeneratorType,
     types.CoroutineType,
     types.AsyncGeneratorType,
     types.FrameType,
     types.TracebackType,
 )
+# likewise, of modules that are not loaded for the question
+LIVE_ELSEWHERE = (("socket", "socket"), ("subprocess", "Popen"), ("threading", "Thread"))
 
 
 class Unsaved(Exception):
     """A variable cannot be saved; the text says why."""
+
+
+def live_types():
+    """Types whose objects belong to their process."""
+    found = (getattr(sys.modules.get(module), name, None) for module, name in LIVE_ELSEWHERE)
+    return LIVE + tuple(each for each in found if isinstance(each, type))
+
+
+def is_definition(value):
+    """True for what pickle would only note by its name in `__main__`: functions, classes and their wrappers."""
+    return getattr(value, "__module__", None) == "__main__" and isinstance(getattr(value, "__qualname__", None), str)
 
 
 class Saver:
@@ -45,6 +52,7 @@ class Saver:
         self.first = first
         self.limits = limits
         self.sources = None
+        self.live = live_types()
         self.has_dill = importlib.util.find_spec("dill") is not None
         self.saved = saved
 
@@ -63,7 +71,7 @@ class Saver:
             if sys.modules.get(value.__name__) is not value:
                 raise Unsaved("it is a module that cannot be imported by name")
             return {"how": "module", "module": value.__name__}
-        if isinstance(value, LIVE):
+        if isinstance(value, self.live):
             raise Unsaved("a live %s belongs to its process" % type(value).__name__)
         try:
             defined = is_definition(value)
@@ -71,7 +79,11 @@ class Saver:
             raise Unsaved("it cannot be looked at: %s" % type(error).__name__) from error
         if not defined:
             return self.pickle(name, value)
-        self.sources = self.sources or Sources()
+        if self.sources is None:
+            # imported late: it parses, which most variables do not need
+            from rlm.snapshot.sources import Sources
+
+            self.sources = Sources()
         found = self.sources.find(value, name)
         if found:
             return {"how": "source", "source": found[0], "defines": found[1], "order": found[2]}
@@ -101,7 +113,7 @@ class Saver:
 
         data = self.begin()
         try:
-            make_pickler(data, LIVE).dump(value)
+            make_pickler(data, self.live).dump(value)
         except TooLarge:
             self.refuse()
         except Unwritable:

@@ -20,11 +20,6 @@ def remember(text, filename):
     linecache.cache[filename] = (len(text), None, [line + "\n" for line in text.split("\n")], filename)
 
 
-def is_definition(value):
-    """True for what pickle would only note by its name in `__main__`: functions, classes and their wrappers."""
-    return getattr(value, "__module__", None) == "__main__" and isinstance(getattr(value, "__qualname__", None), str)
-
-
 class Sources:
     """The cells that are still known, read when they are asked for."""
 

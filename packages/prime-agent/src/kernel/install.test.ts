@@ -6,14 +6,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { acquireLease } from "../platform/lease.ts";
+import { runChild } from "./child.ts";
 import { createKernel } from "./index.ts";
 import { type InstallOptions, installKernel } from "./install.ts";
-import { listCandidates } from "./interpreters.ts";
+import { listCandidates, pythonOf } from "./interpreters.ts";
 import { INSTALL_LOCK } from "./lock.ts";
 import { probeInterpreter } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
 import { until } from "./testing/bench.ts";
 import { writeWheel } from "./testing/wheels.ts";
+import { makePackagedVenv } from "./venv.ts";
 
 let root = "";
 const signal = new AbortController().signal;
@@ -32,7 +34,6 @@ async function findBase(): Promise<{ python: string; packages: string } | undefi
 		const probe = await probeInterpreter(python, { runtimeDir: findRuntime(), env: process.env, cwd: "/", signal });
 		if (probe.unfit || probe.lacked || !probe.pip || !probe.canMakeEnvironments) continue;
 		const where = "import importlib.util as u; print(u.find_spec('ipykernel').submodule_search_locations[0])";
-		const { runChild } = await import("./child.ts");
 		const found = await runChild([python, "-I", "-c", where], { env: process.env, cwd: "/", signal });
 		return { python, packages: dirname(found.stdout.trim()) };
 	}
@@ -116,6 +117,24 @@ needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
 		}
 	});
 
+	it("uses the pip of its interpreter where environments get none of their own", async ({ skip }) => {
+		const { options, folder } = await home();
+		const { python } = base!;
+		const children = { env: options.env, cwd: folder, signal };
+		const pip = await runChild([python, "-I", "-m", "pip", "--version"], children);
+		skip(pip.code !== 0, "this interpreter has no pip");
+		const venv = join(folder, "venv");
+		expect(
+			await makePackagedVenv({ python, pip: "own" }, venv, { wheels: await wheels("good") }, children),
+		).toBeUndefined();
+		const probing = { runtimeDir: findRuntime(), env: options.env, cwd: folder, signal };
+		expect(await probeInterpreter(pythonOf(venv), probing)).toMatchObject({
+			environment: venv,
+			packages: expect.arrayContaining(["httpx"]),
+		});
+		expect(await readdir(join(venv, "bin"))).not.toContain("pip");
+	});
+
 	it("makes an environment over a distribution's ipykernel when no index answers, and says why", async () => {
 		const { venv, install, options } = await home();
 		const made = await install({ python: base!.python });
@@ -190,7 +209,6 @@ needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
 /** An interpreter of this machine without ipykernel, made from one that has it. */
 async function plainPython(): Promise<string> {
 	const folder = await mkdtemp(join(root, "plain-"));
-	const { runChild } = await import("./child.ts");
 	await runChild([base!.python, "-I", "-m", "venv", "--without-pip", folder], { env: process.env, cwd: "/", signal });
 	return join(folder, "bin", "python");
 }

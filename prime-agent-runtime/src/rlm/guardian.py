@@ -149,6 +149,9 @@ class Guardian:
 
     def reap(self):
         """Ends every process that the kernel started: TERM, then KILL, with bounded waits."""
+        for group in self.copies:
+            # all at once: a copy whose worker ends alone goes on without it
+            send_signal(-group, signal.SIGKILL)
         jobs = self.leftovers()
         if not jobs:
             return

@@ -48,6 +48,7 @@ test("a user's message, a tool's result and the end of a turn are on disk before
 			return memory.append(lines);
 		},
 		read: (offset, length) => memory.read(offset, length),
+		readText: (offset, length) => memory.readText(offset, length),
 		sync: async () => void steps.push("sync"),
 		close: () => memory.close(),
 	};

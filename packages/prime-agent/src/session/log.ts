@@ -192,7 +192,7 @@ export class SessionLog {
 
 	#readMessage(row: Row): SpokenMessage | undefined {
 		const { offset, length } = this.#tree.placeOf(row);
-		const message = readMessage(this.#store.read(offset, length));
+		const message = readMessage(this.#store.readText(offset, length));
 		return message === undefined ? undefined : { type: "message", message };
 	}
 
@@ -201,7 +201,7 @@ export class SessionLog {
 		if (kept) return kept;
 		const { offset, length } = this.#tree.placeOf(row);
 		try {
-			const entry = JSON.parse(this.#store.read(offset, length).toString("utf8")) as Entry;
+			const entry = JSON.parse(this.#store.readText(offset, length)) as Entry;
 			return typeof entry.id === "string" ? entry : this.#complete(entry, row);
 		} catch {
 			// The head was sound and the rest is not: as good as a missing line.

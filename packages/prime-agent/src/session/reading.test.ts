@@ -70,7 +70,7 @@ test.each([
 	["the first entry", { ...base, parentId: null }],
 	["a message that is no object", { ...base, message: 7 }],
 ])("readMessage gives the message of %s without what stands around it", (_name, entry) => {
-	expect(readMessage(Buffer.from(JSON.stringify(entry)))).toEqual(entry.message);
+	expect(readMessage(JSON.stringify(entry))).toEqual(entry.message);
 });
 
 test.each([
@@ -85,5 +85,5 @@ test.each([
 	["a broken end", JSON.stringify(base).slice(0, -2)],
 	["next to nothing", "{}"],
 ])("readMessage leaves a line with %s to the parser of whole lines", (_name, line) => {
-	expect(readMessage(Buffer.from(line))).toBeUndefined();
+	expect(readMessage(line)).toBeUndefined();
 });

@@ -11,12 +11,13 @@ const MESSAGE = Buffer.from('{"type":"message","id":"');
 const PARENT = Buffer.from('","parentId":"');
 const NO_PARENT = Buffer.from('","parentId":null');
 const HEX_DIGITS = 8;
-/** What follows them, with a time of fixed width in between. */
-const TIME = Buffer.from(',"timestamp":"');
-const TIME_WIDTH = new Date(0).toISOString().length;
-const CONTENT = Buffer.from('","message":');
 /** Bytes that are looked at at once: small enough to stay in the processor's cache. */
 const CHUNK = 256 * 1024;
+
+/** How a usual line begins, as text: the pieces between id, parent's id, time and message. */
+const TEXT = { message: String(MESSAGE), parent: String(PARENT), noParent: String(NO_PARENT), time: ',"timestamp":"' };
+const TIME_WIDTH = new Date(0).toISOString().length;
+const TEXT_CONTENT = '","message":';
 
 /** Fields before the content, in the order in which `log.ts` writes them. */
 const HEAD =
@@ -170,14 +171,16 @@ function addMessage(
  * The message of a line of the usual form, without the parsing of what stands around it, which is half of a short line;
  * undefined when the line has another form.
  */
-export function readMessage(line: Buffer): unknown {
-	const parentAt = MESSAGE.length + HEX_DIGITS;
-	const timeAt = parentAt + (hasAt(line, parentAt, NO_PARENT) ? NO_PARENT.length : PARENT.length + HEX_DIGITS + 1);
-	const contentAt = timeAt + TIME.length + TIME_WIDTH;
-	if (!hasAt(line, 0, MESSAGE) || !hasAt(line, timeAt, TIME) || !hasAt(line, contentAt, CONTENT)) return undefined;
+export function readMessage(line: string): unknown {
+	const parentAt = TEXT.message.length + HEX_DIGITS;
+	const isRoot = line.startsWith(TEXT.noParent, parentAt);
+	const timeAt = parentAt + (isRoot ? TEXT.noParent.length : TEXT.parent.length + HEX_DIGITS + 1);
+	const contentAt = timeAt + TEXT.time.length + TIME_WIDTH;
+	if (!line.startsWith(TEXT_CONTENT, contentAt)) return undefined;
+	if (!line.startsWith(TEXT.message) || !line.startsWith(TEXT.time, timeAt)) return undefined;
 	try {
 		// Were the message not the last field, this would be no JSON.
-		return JSON.parse(line.toString("utf8", contentAt + CONTENT.length, line.length - 1));
+		return JSON.parse(line.slice(contentAt + TEXT_CONTENT.length, -1));
 	} catch {
 		return undefined;
 	}

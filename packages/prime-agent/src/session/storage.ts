@@ -33,6 +33,8 @@ export interface SessionStore {
 	append(lines: Buffer, options?: { readonly hold?: boolean }): number;
 	/** The bytes at an offset, fewer at the end; they are valid until the next call. */
 	read(offset: number, length: number): Buffer;
+	/** The same as text, without an object for the bytes. */
+	readText(offset: number, length: number): string;
 	/** Resolves when everything appended so far survives a power cut. */
 	sync(): Promise<void>;
 	close(): void;
@@ -173,6 +175,15 @@ class FileStore implements SessionStore {
 		return block.bytes.subarray(offset - block.offset, end - block.offset);
 	}
 
+	readText(offset: number, length: number): string {
+		const block = this.#block;
+		const end = offset + length;
+		if (!block || offset < block.offset || end > block.offset + block.length) {
+			return this.read(offset, length).toString("utf8");
+		}
+		return block.bytes.toString("utf8", offset - block.offset, end - block.offset);
+	}
+
 	sync(): Promise<void> {
 		const fd = this.#fd;
 		if (fd === undefined) return Promise.resolve();
@@ -264,6 +275,10 @@ class MemoryStore implements SessionStore {
 
 	read(offset: number, length: number): Buffer {
 		return this.#bytes.subarray(offset, offset + length);
+	}
+
+	readText(offset: number, length: number): string {
+		return this.#bytes.toString("utf8", offset, offset + length);
 	}
 
 	sync(): Promise<void> {

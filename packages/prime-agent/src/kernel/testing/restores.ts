@@ -140,8 +140,9 @@ export const RESTORES: readonly KernelCase[] = [
 			await first.kernel.dispose();
 			const elsewhere = openKept(bench, { cwd: `${bench.folder}/other` });
 			check(await elsewhere.kernel.execute("os.path.basename(os.getcwd())"), { result: "'other'" });
+			await elsewhere.kernel.dispose();
 			// of which nothing is kept
-			await rm(`${first.path}`);
+			await rm(first.path);
 			const second = openKept(bench);
 			await second.kernel.execute("import os\nos.chdir('sub')");
 			await second.kernel.dispose();

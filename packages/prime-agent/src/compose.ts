@@ -56,7 +56,7 @@ export interface ComposeOptions {
 	readonly appendSystemPrompt: readonly string[];
 	readonly contextFiles: readonly { readonly path: string; readonly text: string }[];
 	readonly tools: readonly string[] | "all" | "none";
-	readonly kernel: Omit<KernelOptions, "cwd">;
+	readonly kernel: Omit<KernelOptions, "cwd" | "artifactsDir">;
 	/** Reads a setting by its dotted path. */
 	readonly setting?: (path: string) => unknown;
 	/** Without it a refused credential stays in use. */
@@ -120,7 +120,7 @@ async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | u
 	let notify: ((text: string) => void) | undefined;
 	const kernel = createKernel({
 		...options.kernel,
-		env: { ...options.kernel.env, PRIME_AGENT_ARTIFACTS_DIR: artifactsFolder(options, log.header.id) },
+		artifactsDir: artifactsFolder(options, log.header.id),
 		cwd: options.cwd,
 		onLeftovers: (jobs) =>
 			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
@@ -193,7 +193,7 @@ function sessionIdOf(file: string): string {
 	return file.replace(/^.*\//, "").replace(/\.jsonl$/, "");
 }
 
-/** Where output that is too long for the conversation is kept whole; none for a session that keeps nothing. */
+/** Where variables and output that is too long for the conversation are kept; none for a session that keeps nothing. */
 function artifactsFolder({ agentDir, session }: ComposeOptions, id: string): string | undefined {
 	return session.kind === "memory" ? undefined : join(agentDir, "session-artifacts", id);
 }

@@ -29,6 +29,8 @@ export interface KernelSettings {
 export interface KernelOptions {
 	readonly cwd: string;
 	readonly env: Environment;
+	/** Where variables and long output outlive the kernel; without it they go with the kernel. */
+	readonly artifactsDir?: string | undefined;
 	readonly settings?: KernelSettings | undefined;
 	/** Folder that holds the Python package `rlm`; found beside the source or the bundle when not given. */
 	readonly runtimeDir?: string | undefined;
@@ -59,9 +61,10 @@ const TERMINATION_MS = 500;
 
 /** A kernel that starts at `prewarm()` or at its first cell. */
 export function createKernel(options: KernelOptions): Kernel {
-	const { settings = {} } = options;
-	const { env, leftOut } = filterEnvironment(options.env, settings.envPass);
-	const folder = options.env.PRIME_AGENT_ARTIFACTS_DIR;
+	const { settings = {}, artifactsDir: folder } = options;
+	// a program that runs in a cell has the folder of that cell's session in its environment
+	const own = { ...options.env, PRIME_AGENT_ARTIFACTS_DIR: folder };
+	const { env, leftOut } = filterEnvironment(own, settings.envPass);
 	const isTerminating = watchTermination();
 	const kernel = new QueuedKernel({
 		start: (link) => startKernel(options, { ...link, cwd: options.cwd, env }),

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -90,4 +90,12 @@ it("the process that is installing is named", async () => {
 	expect((await inspect()).installing).toEqual({ pid: process.pid, since: expect.stringMatching(/^20.*Z$/) });
 	lease.release();
 	expect((await inspect()).installing).toBeNull();
+});
+
+it("asking in a cell touches nothing that the session of that cell keeps", async () => {
+	const kept = join(home, "kept");
+	await mkdir(kept, { mode: 0o700 });
+	await writeFile(join(kept, "kernel-state"), "variables", { mode: 0o600 });
+	expect((await inspect({ PRIME_AGENT_ARTIFACTS_DIR: kept })).kernel?.backend).toBe("builtin");
+	expect(await readdir(kept)).toEqual(["kernel-state"]);
 });

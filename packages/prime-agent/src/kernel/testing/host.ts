@@ -6,7 +6,8 @@ export const HOST_PROGRAM: string = import.meta.filename;
 async function main([backend, folder = "", code = ""]: readonly string[]): Promise<void> {
 	const kernel = createKernel({
 		cwd: folder,
-		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder, PRIME_AGENT_ARTIFACTS_DIR: `${folder}/session` },
+		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
+		artifactsDir: `${folder}/session`,
 		settings: {
 			backend: backend === "ipykernel" ? backend : "builtin",
 			python: process.env.PRIME_AGENT_TEST_PYTHON || undefined,

@@ -19,7 +19,7 @@ export interface KeptKernel {
 export function openKept(bench: Bench, more: Partial<KernelOptions> = {}): KeptKernel {
 	const folder = join(bench.folder, "session");
 	const { env } = bench.options();
-	const kernel = bench.open({ ...more, env: { ...env, ...more.env, PRIME_AGENT_ARTIFACTS_DIR: folder } });
+	const kernel = bench.open({ ...more, env: { ...env, ...more.env }, artifactsDir: folder });
 	const events: KernelEvent[] = [];
 	kernel.watch((event) => events.push(event));
 	let seen = 0;

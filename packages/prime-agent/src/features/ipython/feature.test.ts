@@ -1,4 +1,4 @@
-import { reply, waitFor } from "@prime-agent/testkit";
+import { type ModelCall, type ModelStep, reply, waitFor } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { defineFeature } from "../../session/host.ts";
 import { type CellResult, KERNEL, type KernelPort } from "../../session/ports.ts";
@@ -36,24 +36,30 @@ function recordingKernel() {
 	return { asked, saves, ports: [[KERNEL, port]] as const };
 }
 
-const cell = (code: string) => reply({ calls: [{ id: code, name: "ipython", arguments: { code } }] });
+/** A reply to a request that was sent as the clients of real servers send theirs. */
+const sent = (step: ModelStep) => async (call: ModelCall) => {
+	await call.options?.onPayload?.({}, call.model);
+	return step;
+};
+const cell = (code: string) => sent(reply({ calls: [{ id: code, name: "ipython", arguments: { code } }] }));
 
-test("the kernel starts once a run, without waiting for a cell, and not before the request is made", async () => {
+test("the kernel starts once a run, without waiting for a cell, and not before the request is sent", async () => {
 	const { asked, ports } = recordingKernel();
 	const order = () => `${bench.model.calls.length} requests, ${asked.length} starts`;
 	const seen: string[] = [];
 	const watch = defineFeature({
 		name: "watch",
-		setup: (host) => host.before("context", () => void seen.push(order())),
+		setup: (host) => host.before("request", () => void seen.push(order())),
 	});
-	const bench = openBench({ features: [ipython, watch], ports, steps: [reply({ text: "a" }), reply({ text: "b" })] });
+	const steps = [sent(reply({ text: "a" })), sent(reply({ text: "b" }))];
+	const bench = openBench({ features: [ipython, watch], ports, steps });
 	await bench.say("one");
 	await waitFor(() => asked.length === 1, "the first start");
 	await bench.say("two");
 	await waitFor(() => asked.length === 2, "the second start");
 	expect({ asked, seen }).toEqual({
 		asked: ["prewarm", "prewarm"],
-		seen: ["0 requests, 0 starts", "1 requests, 1 starts"],
+		seen: ["1 requests, 0 starts", "2 requests, 1 starts"],
 	});
 });
 

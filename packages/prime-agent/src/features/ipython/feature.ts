@@ -49,7 +49,7 @@ export const ipython = defineFeature({
 		host.on("run_start", () => {
 			isDue = true;
 		});
-		host.before("context", () => {
+		host.before("request", () => {
 			if (isDue) afterSending(() => kernel.prewarm());
 			isDue = false;
 			return undefined;
@@ -58,7 +58,7 @@ export const ipython = defineFeature({
 });
 
 /**
- * Calls back when the request that is about to be made is on its way: to start a kernel keeps this process busy for
+ * Calls back when the request that is about to be sent is on its way: to start a kernel keeps this process busy for
  * longer than sending takes, and the model needs longer still. A connection is made in the round of the event loop
  * after this one.
  */

@@ -1,10 +1,9 @@
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { OAuthCredential, Provider } from "@earendil-works/pi-ai";
 import { isJsonObject } from "../lib/json.ts";
 import { readJsonFile } from "../platform/json-file.ts";
-import { acquireLease, type Lease, LeaseHeldError } from "../platform/lease.ts";
+import { type Lease, LeaseHeldError, waitForLease } from "../platform/lease.ts";
+import { replaceFile } from "../platform/whole-file.ts";
 import { canRenew, type RENEWABLE } from "./renewable.ts";
 
 /** Providers whose logins can be renewed; each is loaded when one has expired. */
@@ -22,7 +21,6 @@ const PROVIDERS: Readonly<Record<(typeof RENEWABLE)[number], () => Promise<Provi
 
 const LOCK = "auth.lock";
 const LOCK_WAIT_MS = 30_000;
-const LOOK_MS = 50;
 const RENEW_MS = 30_000;
 
 /**
@@ -36,7 +34,7 @@ export async function renewLogin(
 	now: () => number,
 	signal?: AbortSignal,
 ): Promise<void> {
-	const lease = await waitForLease(dirname(path), signal);
+	const lease = await takeLock(dirname(path), signal);
 	try {
 		const { values, login } = readLogin(path, provider);
 		if (!login || login.expires > now()) return;
@@ -44,7 +42,8 @@ export async function renewLogin(
 		if (!oauth) throw new Error(`${provider} has no logins`);
 		const limit = AbortSignal.timeout(RENEW_MS);
 		const renewed = await oauth.refresh(login, signal ? AbortSignal.any([signal, limit]) : limit);
-		replaceFile(path, { ...values, [provider]: renewed });
+		const text = JSON.stringify({ ...values, [provider]: renewed }, null, 2);
+		replaceFile(path, `${text}\n`, 0o600);
 	} finally {
 		lease.release();
 	}
@@ -66,34 +65,12 @@ function readLogin(path: string, provider: string) {
 	return { values: file.value, login: isLogin ? (entry as unknown as OAuthCredential) : undefined };
 }
 
-async function waitForLease(folder: string, signal: AbortSignal | undefined): Promise<Lease> {
-	const deadline = performance.now() + LOCK_WAIT_MS;
-	for (;;) {
-		signal?.throwIfAborted();
-		try {
-			return acquireLease(folder, LOCK);
-		} catch (error) {
-			if (!(error instanceof LeaseHeldError)) throw error;
-			if (performance.now() > deadline) {
-				throw new Error(`process ${error.owner?.pid ?? "of somebody"} is renewing a login and does not end`, {
-					cause: error,
-				});
-			}
-		}
-		await sleep(LOOK_MS, undefined, signal ? { signal } : {});
-	}
-}
-
-/** Whole or not at all, and on disk before the renewed login is used. */
-function replaceFile(path: string, values: object): void {
-	const target = realpathSync(path);
-	const draft = `${target}.draft`;
-	writeFileSync(draft, `${JSON.stringify(values, null, 2)}\n`, { mode: 0o600 });
-	const fd = openSync(draft, "r");
+async function takeLock(folder: string, signal: AbortSignal | undefined): Promise<Lease> {
 	try {
-		fsyncSync(fd);
-	} finally {
-		closeSync(fd);
+		return await waitForLease(folder, LOCK, { limitMs: LOCK_WAIT_MS, signal });
+	} catch (error) {
+		if (!(error instanceof LeaseHeldError)) throw error;
+		const owner = error.owner?.pid ?? "of somebody";
+		throw new Error(`process ${owner} is renewing a login and does not end`, { cause: error });
 	}
-	renameSync(draft, target);
 }

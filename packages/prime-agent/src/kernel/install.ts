@@ -46,7 +46,7 @@ export async function installKernel(options: InstallOptions): Promise<KernelInst
 	const parent = dirname(folder);
 	try {
 		makeFolder(parent);
-		const { lease } = await takeInstallLock(parent, options.say, signal);
+		const lease = await takeInstallLock(parent, options.say, signal);
 		try {
 			sweepLeftovers(parent, basename(folder));
 			return await new Installation(options, folder, signal).run();

@@ -1,5 +1,6 @@
 import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeFolder } from "./folder.ts";
 import { identifyProcess, isAlive, type ProcessIdentity } from "./identity.ts";
 
@@ -45,6 +46,47 @@ export function acquireLease(folder: string, sessionId: string): Lease {
 			if (readText(file) === record) rmSync(file, { force: true });
 		},
 	};
+}
+
+/** How a lease is waited for. */
+interface LeaseWait {
+	/** The longest that it may take; without an end when not given. */
+	readonly limitMs?: number;
+	readonly signal?: AbortSignal | undefined;
+	/** Told once who has it. */
+	readonly onWait?: (owner: LeaseOwner | undefined) => void;
+}
+
+const LOOK_MS = 20;
+const MOST_MISSED = 50;
+
+/**
+ * Takes a lease like `acquireLease`, waiting while a living process has it.
+ * @throws {LeaseHeldError} when the time is up; the reason of `signal` when that aborts first; errors of the file system.
+ */
+export async function waitForLease(
+	folder: string,
+	id: string,
+	{ limitMs = Number.POSITIVE_INFINITY, signal, onWait }: LeaseWait = {},
+): Promise<Lease> {
+	const deadline = performance.now() + limitMs;
+	let missed = 0;
+	let isTold = false;
+	for (;;) {
+		signal?.throwIfAborted();
+		try {
+			return acquireLease(folder, id);
+		} catch (error) {
+			const isHeld = error instanceof LeaseHeldError;
+			// Who cleans up after a crash may take the draft of another one with it: that is worth another try.
+			const isMissed = (error as NodeJS.ErrnoException).code === "ENOENT" && ++missed <= MOST_MISSED;
+			if (!(isHeld || isMissed) || performance.now() > deadline) throw error;
+			if (isHeld && !isTold) onWait?.(error.owner);
+			isTold ||= isHeld;
+		}
+		// Of several that wait, none is always the last to look.
+		await sleep(LOOK_MS * (0.5 + Math.random()));
+	}
 }
 
 /** The living owner of a lease, if it has one. */

@@ -1,11 +1,8 @@
-import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { ignore } from "../lib/ignore.ts";
+import { dirname } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
-import { makeFolder } from "../platform/folder.ts";
 import { readJsonFile } from "../platform/json-file.ts";
-import { acquireLease, type Lease, LeaseHeldError } from "../platform/lease.ts";
+import { type Lease, LeaseHeldError, waitForLease } from "../platform/lease.ts";
+import { replaceFile } from "../platform/whole-file.ts";
 
 /** Settings could not be written; the file is as it was. */
 class SettingsError extends Error {
@@ -26,7 +23,6 @@ type SettingsChanges = Readonly<Record<string, unknown>>;
 
 const LOCK = "settings.lock";
 const WAIT_MS = 30_000;
-const STEP_MS = 20;
 
 /**
  * Changes single settings of a file and keeps everything else in it, also what other processes write meanwhile. The
@@ -35,9 +31,10 @@ const STEP_MS = 20;
  * @throws {SettingsError} when nothing was written; the signal's reason when it aborts first.
  */
 export async function writeSettings(path: string, changes: SettingsChanges, signal?: AbortSignal): Promise<void> {
-	const lease = await waitForLease(path, signal);
+	const lease = await takeLock(path, signal);
 	try {
-		replaceFile(resolveLink(path), Object.entries(changes).reduce(changeValue, readValues(path)));
+		const values = Object.entries(changes).reduce(changeValue, readValues(path));
+		replaceFile(path, `${JSON.stringify(values, null, 2)}\n`);
 	} catch (error) {
 		if (error instanceof SettingsError) throw error;
 		throw new SettingsError("failed", `${path} cannot be written: ${(error as Error).message}`, { cause: error });
@@ -47,26 +44,16 @@ export async function writeSettings(path: string, changes: SettingsChanges, sign
 }
 
 /** Writers of all processes come one after the other, so that each reads what the one before wrote. */
-async function waitForLease(path: string, signal: AbortSignal | undefined): Promise<Lease> {
-	const deadline = performance.now() + WAIT_MS;
-	for (;;) {
+async function takeLock(path: string, signal: AbortSignal | undefined): Promise<Lease> {
+	try {
+		return await waitForLease(dirname(path), LOCK, { limitMs: WAIT_MS, signal });
+	} catch (error) {
 		signal?.throwIfAborted();
-		try {
-			return acquireLease(dirname(path), LOCK);
-		} catch (error) {
-			// A writer that cleans up after a crash may take the draft of a lease with it: that is worth another try.
-			const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT" && performance.now() <= deadline;
-			if (!(error instanceof LeaseHeldError) && !isMissing) {
-				throw new SettingsError("failed", `${path} cannot be locked: ${(error as Error).message}`, { cause: error });
-			}
-			if (performance.now() > deadline) {
-				const holder = error instanceof LeaseHeldError ? error.owner : undefined;
-				const owner = holder ? `process ${holder.pid}` : "another process";
-				throw new SettingsError("busy", `${path} is being written by ${owner}. Try again when it is done.`);
-			}
-			// Of several that wait, none is always the last to look.
-			await sleep(STEP_MS * (0.5 + Math.random()), undefined, signal ? { signal } : {});
+		if (!(error instanceof LeaseHeldError)) {
+			throw new SettingsError("failed", `${path} cannot be locked: ${(error as Error).message}`, { cause: error });
 		}
+		const owner = error.owner ? `process ${error.owner.pid}` : "another process";
+		throw new SettingsError("busy", `${path} is being written by ${owner}. Try again when it is done.`);
 	}
 }
 
@@ -83,51 +70,4 @@ function changeValue(values: JsonObject, [path, value]: readonly [string, unknow
 	const inner = Object.hasOwn(values, key) && isJsonObject(values[key]) ? values[key] : {};
 	const changed = rest.length > 0 ? changeValue(inner, [rest.join("."), value]) : value;
 	return { ...values, [key]: changed };
-}
-
-/** Where the file really lies: people keep settings elsewhere and link to them. */
-function resolveLink(path: string): string {
-	try {
-		return realpathSync(path);
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return path;
-		throw error;
-	}
-}
-
-function replaceFile(path: string, values: JsonObject): void {
-	const folder = dirname(path);
-	makeFolder(folder);
-	const draft = join(folder, ".settings.draft");
-	// Only one process writes at a time, so that a draft that is there is what a crash left.
-	const fd = openSync(draft, "w", 0o600);
-	try {
-		fchmodSync(fd, modeOf(path));
-		writeAll(fd, Buffer.from(`${JSON.stringify(values, null, 2)}\n`));
-		fsyncSync(fd);
-	} finally {
-		closeSync(fd);
-	}
-	renameSync(draft, path);
-	syncFolder(folder);
-}
-
-function modeOf(path: string): number {
-	return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-	for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-}
-
-/** The new name is in the folder, so the folder has to reach the disk as well. */
-function syncFolder(folder: string): void {
-	const fd = openSync(folder, "r");
-	try {
-		fsyncSync(fd);
-	} catch (error) {
-		ignore(error, "some file systems cannot sync folders");
-	} finally {
-		closeSync(fd);
-	}
 }

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import unittest
 from pathlib import Path
 
@@ -12,7 +13,8 @@ SKILL = Path(__file__).resolve().parents[2] / "packages/prime-agent/skills/edit"
 sys.path.insert(0, str(SKILL / "src"))
 
 import edit  # noqa: E402
-from edit.diff import MIME  # noqa: E402
+from edit.change import Change  # noqa: E402
+from edit.diff import MIME, make_diff  # noqa: E402
 
 
 class EditTest(unittest.TestCase):
@@ -67,6 +69,25 @@ class EditTest(unittest.TestCase):
             asyncio.run(edit.run(self.folder.name + "/none", "a", "b"))
         with self.assertRaises(ValueError):
             asyncio.run(edit.run(self.folder.name, "a", "b"))
+
+    def test_a_path_object_is_a_path(self):
+        self.file.write_text("a")
+        self.assertEqual(asyncio.run(edit.run(self.file, "a", "b")), "Edited %s" % self.file)
+        self.assertEqual(self.file.read_text(), "b")
+
+    def test_the_longest_name_is_one_that_can_be_edited(self):
+        self.file = Path(self.folder.name, "\u6f22" * 85)
+        self.assertEqual(self.change(b"a", "a", "b"), b"b")
+
+    def test_a_huge_file_is_refused_before_it_is_read(self):
+        self.file.touch()
+        os.truncate(self.file, 1 << 40)
+        with self.assertRaisesRegex(ValueError, "too many to edit"):
+            asyncio.run(edit.run(str(self.file), "a", "b"))
+
+    def test_what_repeats_itself_costs_no_time_without_end(self):
+        self.assertIn("occurs 100 times or more", self.refusal(b"a" * 2_000_000, "a" * 20_000, "b"))
+        self.assertIn("does not occur", self.refusal(b"x " * 1_000_000, "x " * 10_000 + "y", "b"))
 
     def test_mode_and_links_survive(self):
         self.file.write_text("a")
@@ -146,6 +167,14 @@ class EditTest(unittest.TestCase):
         shown = self.diff(b"a\n", "a", "x\n" * 100_000)
         self.assertTrue(shown["truncated"])
         self.assertLess(len(shown["diff"]), 70_000)
+
+    def test_the_diff_of_a_long_file_needs_little_more_memory_than_the_file(self):
+        for before in (b"\n" * 20_000_000 + b"END", b"a" * 20_000_000 + b"END"):
+            tracemalloc.start()
+            self.addCleanup(tracemalloc.stop)
+            make_diff(Change("a.txt", before, 20_000_000, b"END", b"end"))
+            self.assertLess(tracemalloc.get_traced_memory()[1], 150_000_000)
+            tracemalloc.stop()
 
     def test_the_command_edits_and_says_in_one_line_what_is_wrong(self):
         self.file.write_text("a")

@@ -7,6 +7,12 @@ import tempfile
 from dataclasses import dataclass
 
 MAX_LINES_NAMED = 5
+# more are not counted
+MAX_PLACES = 100
+# memory for several copies of a file is needed
+MAX_BYTES = 256 << 20
+# of the search for a passage that is nearly the same
+MAX_STEPS = 1 << 28
 
 
 @dataclass
@@ -26,6 +32,8 @@ def change_file(path, old_str, new_str):
     status = os.stat(target)
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("%s is not a file" % path)
+    if status.st_size > MAX_BYTES:
+        raise ValueError("%s has %d bytes, too many to edit (limit %d)" % (path, status.st_size, MAX_BYTES))
     if not os.access(target, os.W_OK):
         raise PermissionError("%s may not be written to" % path)
     if not old_str:
@@ -67,10 +75,10 @@ def to_crlf(text):
 
 
 def find_all(data, part):
-    """Where a part begins, overlapping places included."""
+    """Where a part begins, overlapping places included; the first ones when there are many."""
     places = []
     at = data.find(part)
-    while at >= 0:
+    while at >= 0 and len(places) < MAX_PLACES:
         places.append(at)
         at = data.find(part, at + 1)
     return places
@@ -81,14 +89,16 @@ def explain(path, data, old, places):
     if places:
         lines = ", ".join(str(line_of(data, place)) for place in places[:MAX_LINES_NAMED])
         more = ", ..." if len(places) > MAX_LINES_NAMED else ""
-        return "old_str occurs %d times in %s (lines %s%s): take in lines around it until it is unique" % (
-            len(places),
+        times = "%d times" % len(places) if len(places) < MAX_PLACES else "%d times or more" % MAX_PLACES
+        return "old_str occurs %s in %s (lines %s%s): take in lines around it until it is unique" % (
+            times,
             path,
             lines,
             more,
         )
     words = old.split()
-    similar = re.search(rb"\s+".join(re.escape(word) for word in words), data) if words else None
+    is_cheap = words and len(data) * len(words) <= MAX_STEPS
+    similar = re.search(rb"\s+".join(re.escape(word) for word in words), data) if is_cheap else None
     if similar:
         return "old_str does not occur in %s; a passage that differs in white space only begins in line %d" % (
             path,
@@ -103,8 +113,8 @@ def line_of(data, place):
 
 def replace(target, status, data):
     """Puts new content in the place of a file, with its owner and mode."""
-    folder, name = os.path.split(target)
-    handle, draft = tempfile.mkstemp(prefix=".%s." % name[:100], dir=folder)
+    # the name of the file could leave no room for more
+    handle, draft = tempfile.mkstemp(prefix=".edit.", dir=os.path.dirname(target))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

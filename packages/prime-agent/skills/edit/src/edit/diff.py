@@ -13,7 +13,7 @@ def make_diff(change):
     end = change.start + len(change.old)
     old = data[first:last]
     new = data[first : change.start] + change.new + data[end:last]
-    above = b"\n".join(data[:first].split(b"\n")[-CONTEXT - 1 :])
+    above = b"\n".join(data[:first].rsplit(b"\n", CONTEXT + 1)[-CONTEXT - 1 :])
     below = data[last : find_context_end(data, last)]
     around = count(above) + count(below)
     begin = data.count(b"\n", 0, first) + 1 - count(above)
@@ -67,7 +67,8 @@ def mark(sign, text):
     """Each line with its sign in front."""
     if not text:
         return ""
-    lines = text.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    # what is longer is cut anyway, and a character has up to four bytes
+    lines = text[: 4 * MAX_CHARS].decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     tail = lines.pop()
     marked = "".join("%s%s\n" % (sign, line) for line in lines)
     return marked + ("%s%s\n\\ No newline at end of file\n" % (sign, tail) if tail else "")

@@ -69,6 +69,7 @@ class Snapshots:
 
             # first, so that an import that another thread of the kernel was in the middle of ends in an alarm
             quiet.quieten(message["limits"]["seconds"], send)
+            close_in_children(send)
             from rlm.snapshot import write
 
             try:
@@ -93,3 +94,9 @@ class Snapshots:
             pass
         self.note(b"e", pid)
         self.answer(message, json.loads(text) if text else {"problem": "the copy of the kernel that saves them ended"})
+
+
+def close_in_children(fd):
+    """Of this process: one that user code leaves behind would hold it open, and who waits for its end would wait on."""
+    own = os.getpid()
+    os.register_at_fork(after_in_child=lambda: os.close(fd) if os.getppid() == own else None)

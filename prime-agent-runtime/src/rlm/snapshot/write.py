@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -12,12 +13,15 @@ from rlm.snapshot.saver import Saver, Unsaved
 MAX_REASON = 200
 # how many variables may crash or hang before the rest is given up
 MAX_LOSSES = 8
+# between two looks at a worker that says nothing
+LOOK_MS = 50
 
 
 def write(namespace, names, carried, order):
     """Saves the variables `names`, and of the old file those in `carried`, in its place; returns a report.
 
-    `order` has `path`, `cwd` (where the kernel began) and `limits`: these have `variable` and `total` in bytes, `seconds` and `variableSeconds`. Raises when the old file stays.
+    `order` has `path`, `cwd` (where the kernel began) and `limits`: these have `variable` and `total` in bytes, `seconds`
+    and `variableSeconds`. Raises when the old file stays.
     """
     path, limits = order["path"], order["limits"]
     aside = path + ".new"
@@ -135,9 +139,8 @@ def run_worker(writer, namespace, names, start, saved, seconds, deadline, limits
     if pid == 0:
         work(writer, namespace, names, start, saved, seconds, deadline, limits, send)
     os.close(send)
-    with open(read, "rb") as lines:
-        done = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    _, status = os.waitpid(pid, 0)
+    text, status = collect(read, pid)
+    done = [json.loads(line) for line in text.splitlines(True) if line.endswith(b"\n")]
     if done and done[-1] == REACHED:
         return done[:-1], None
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
@@ -147,6 +150,25 @@ def run_worker(writer, namespace, names, start, saved, seconds, deadline, limits
     if os.WEXITSTATUS(status) == DISK:
         raise Unsaved("the disk refused it: %s" % done[-1]["problem"])
     return done, "saving it ended the process"
+
+
+def collect(read, pid):
+    """What a worker wrote, and its status. What counts is its own end: a process that user code forked may keep the pipe."""
+    pieces = []
+    os.set_blocking(read, False)
+    poll = select.poll()
+    poll.register(read, select.POLLIN)
+    with open(read, "rb", buffering=0) as pipe:
+        while True:
+            poll.poll(LOOK_MS)
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            while piece := pipe.read(1 << 16):
+                pieces.append(piece)
+            if piece == b"" and not ended:
+                # nobody can write any more
+                ended, status = os.waitpid(pid, 0)
+            if ended:
+                return b"".join(pieces), status
 
 
 # how a worker says that it has reached the end, and that the file cannot be written
@@ -159,6 +181,7 @@ def work(writer, namespace, names, start, saved, seconds, deadline, limits, send
     try:
         first = {id(namespace[name]): name for name in reversed(names)}
         saver = Saver(writer, namespace, first, saved, limits)
+        own = os.getpid()
         for name in names[start:]:
             # the default action ends this process, also while it is stuck in C code
             signal.setitimer(signal.ITIMER_REAL, max(0.001, min(seconds, deadline - time.monotonic())))
@@ -166,6 +189,9 @@ def work(writer, namespace, names, start, saved, seconds, deadline, limits, send
                 message = {"name": name, **saver.save(name)}
             except Unsaved as reason:
                 message = {"name": name, "why": str(reason)[:MAX_REASON]}
+            if os.getpid() != own:
+                # user code forked, and only one of the two may speak
+                os._exit(0)
             os.write(send, json.dumps(message).encode() + b"\n")
         os.write(send, json.dumps(REACHED).encode() + b"\n")
         os._exit(0)

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { check, isRunning, type KernelCase, until } from "./bench.ts";
 import { namesOf, openKept } from "./kept.ts";
@@ -50,6 +50,25 @@ export const SAVING: readonly KernelCase[] = [
 			);
 			await saved();
 			check(await kernel.execute("seen"), { result: "[]", stdout: "", stderr: "" });
+		},
+	},
+	{
+		title:
+			"A process that a variable leaves behind when it is saved does not hold up the snapshot, and ends with the kernel",
+		run: async (bench) => {
+			const { kernel, saved, kill } = openKept(bench);
+			await kernel.execute(
+				"import os, time\nclass Fork:\n    def __reduce__(self):\n        if os.fork() == 0:\n            os.setsid()\n            open('left', 'w').write(str(os.getpid()))\n            time.sleep(600)\n        return (int, ('5',))\nclass Both:\n    def __reduce__(self):\n        os.fork()\n        return (int, ('6',))",
+			);
+			await kernel.execute("a = 1\nleft = Fork()\nboth = Both()\nz = 2");
+			expect((await saved()).unsaved).toEqual([]);
+			const path = join(bench.options().cwd, "left");
+			await until("it runs", () => existsSync(path));
+			const pid = Number(await readFile(path, "utf8"));
+			await kill();
+			check(await kernel.execute("print(a, left, z)"), { stdout: "1 5 2\n" });
+			await kernel.dispose();
+			expect(await isRunning(pid)).toBe(false);
 		},
 	},
 	{

@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import type { LeftoverJob } from "../index.ts";
 import { type Bench, cells, check, isRunning, type KernelCase, until } from "./bench.ts";
@@ -8,6 +9,22 @@ const EVIL =
 	"evil = ''.join(map(chr, range(32))) + '\\x7f\\x80\\x9b31m\\x9d0;t\\x9c\\x1b[2J\\x1bc\\x1b]52;c;ZXZpbA==\\x07\\x1b[31mred\\x1b[0m'\n";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x84\x86-\x9f]/;
+
+/** Makes orphans until one becomes a child of the guardian, which is ready for others then. */
+const UNTIL_ADOPTING = `
+import os, time
+def parent_of_orphan():
+    read, send = os.pipe()
+    if os.fork() == 0:
+        parent = os.getpid()
+        if os.fork() == 0:
+            while os.getppid() == parent: time.sleep(0.001)
+            os.write(send, b'%d' % os.getppid())
+        os._exit(0)
+    os.wait()
+    return int(os.read(read, 20))
+while parent_of_orphan() != os.getppid(): pass
+`;
 
 /** The whole result of a cell has no character that a terminal would obey. */
 function isTame(what: string, code: string): KernelCase {
@@ -29,7 +46,6 @@ function isTame(what: string, code: string): KernelCase {
 
 /** The number that a cell wrote into a file. */
 async function readPid(bench: Bench, name: string): Promise<number> {
-	const { readFile } = await import("node:fs/promises");
 	let text = "";
 	await until(`${name} is written`, async () => {
 		text = await readFile(`${bench.folder}/${name}`, "utf8").catch(() => "");
@@ -150,7 +166,6 @@ export const HOSTILE: readonly KernelCase[] = [
 	{
 		title: "A message that never ends is stopped by an interrupt, and the variables are kept",
 		run: async (bench) => {
-			await bench.run("kept = 'kept'");
 			const kernel = bench.open({ settings: { cellTimeoutMs: 700 } });
 			await kernel.execute("kept = 'kept'");
 			const cell = await kernel.execute(
@@ -180,7 +195,7 @@ export const HOSTILE: readonly KernelCase[] = [
 		run: async (bench) => {
 			const reported: LeftoverJob[] = [];
 			const kernel = bench.open({ onLeftovers: (jobs) => reported.push(...jobs) });
-			await kernel.execute("import time\ntime.sleep(0.5)");
+			await kernel.execute(UNTIL_ADOPTING);
 			await kernel.execute("%%bash\nenv -i setsid sh -c 'sleep 6601 & echo $! > bare'");
 			await kernel.execute(
 				"import os\nif os.fork() == 0:\n    os.setsid()\n    pid = os.fork()\n    if pid: open('daemon', 'w').write('%d\\n' % pid)\n    else: os.execve('/bin/sleep', ['sleep', '6602'], {})\n    os._exit(0)",
@@ -194,7 +209,7 @@ export const HOSTILE: readonly KernelCase[] = [
 	{
 		title: "A process that was started in a session of its own without the mark outlives its kernel",
 		run: async (bench) => {
-			await bench.run("import time\ntime.sleep(0.5)");
+			await bench.run(UNTIL_ADOPTING);
 			await bench.run(
 				"%%bash\nenv -u PRIME_AGENT_KERNEL_ID setsid sh -c 'echo $$ > free; sleep 6604; true' > /dev/null 2>&1 &",
 			);

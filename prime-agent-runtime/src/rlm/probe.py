@@ -1,4 +1,4 @@
-"""Says as one line of JSON what an interpreter has for a kernel; run as a program of its own.
+"""Says as one line of JSON what an interpreter has for a kernel, and which of the packages that are asked for.
 
 This file must stay readable for every Python 3, so that an old one can answer, too.
 """
@@ -9,7 +9,6 @@ import os
 import re
 import sys
 
-PACKAGES = ("dill", "nest_asyncio", "requests", "httpx", "pandas", "numpy")
 IPYKERNEL_VERSION = re.compile(r"""^__version__\s*=\s*["']([^"']+)""", re.MULTILINE)
 
 
@@ -39,7 +38,7 @@ def main():
     }
     if not answer["old"]:
         answer["ipykernel"], answer["lacked"] = read_ipykernel()
-        answer["packages"] = [name for name in PACKAGES if has(name)]
+        answer["packages"] = [name for name in sys.argv[1:] if has(name)]
         answer["venv"] = has("venv")
         answer["ensurepip"] = has("ensurepip")
         answer["pip"] = has("pip")

@@ -9,7 +9,7 @@ import { type Attempt, KernelInstallFailed } from "./errors.ts";
 import { createKernel, type KernelSettings } from "./index.ts";
 import { listCandidates, managedFolders, pythonOf } from "./interpreters.ts";
 import { takeInstallLock } from "./lock.ts";
-import { type Probe, type ProbeOptions, probeInterpreter } from "./probe.ts";
+import { type Probe, type ProbeOptions, probeInterpreter, whyUnfit } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
 import { EXTRAS, makePackagedVenv, makeSystemVenv, moveVenv, sweepLeftovers } from "./venv.ts";
 
@@ -134,14 +134,12 @@ class Installation {
 		const wanted =
 			python === undefined
 				? listCandidates({ env: others }).filter((one) => one.kind === "installed")
-				: [{ python, kind: "explicit" }];
+				: [{ python, kind: "explicit" as const }];
 		const bases: Base[] = [];
 		for (const candidate of wanted) {
 			const probe = await probeInterpreter(candidate.python, this.#probing);
-			const foreign = candidate.kind === "installed" && probe.environment;
 			const lacked =
-				probe.unfit ??
-				(foreign ? `belongs to the virtual environment ${foreign}` : undefined) ??
+				whyUnfit(candidate.kind, probe) ??
 				(probe.canMakeEnvironments ? undefined : "has no venv module (Debian: apt-get install python3-venv)");
 			if (lacked === undefined) bases.push({ python: candidate.python, probe });
 			else this.#attempts.push({ python: candidate.python, lacked });

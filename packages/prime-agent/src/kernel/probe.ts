@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { isJsonObject } from "../lib/json.ts";
 import { runChild } from "./child.ts";
 import { complaintOf, lastLine } from "./complaint.ts";
+import type { Candidate } from "./interpreters.ts";
+import { EXTRAS } from "./venv.ts";
 
 /** What an interpreter has. */
 export interface Probe {
@@ -39,7 +41,7 @@ export async function probeInterpreter(python: string, options: ProbeOptions): P
 	const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
 	const nothing = { packages: [], canMakeEnvironments: false };
 	try {
-		const words = [python, "-X", "utf8", "-I", join(options.runtimeDir, "rlm", "probe.py")];
+		const words = [python, "-X", "utf8", "-I", join(options.runtimeDir, "rlm", "probe.py"), ...EXTRAS];
 		const ended = await runChild(words, { ...options, signal: AbortSignal.any([options.signal, limit]) });
 		if (ended.code === 0) return readAnswer(ended.stdout);
 		return { ...nothing, unfit: complaintOf(ended.said) || `it ended with exit code ${ended.code}` };
@@ -48,6 +50,12 @@ export async function probeInterpreter(python: string, options: ProbeOptions): P
 		if (!limit.aborted) throw error;
 		return { ...nothing, unfit: "it did not answer in time" };
 	}
+}
+
+/** Why no kernel can run on an interpreter; one that was only found must not be that of the project's environment. */
+export function whyUnfit(kind: Candidate["kind"], { environment, unfit }: Probe): string | undefined {
+	const isForeign = kind === "installed" && environment !== undefined;
+	return isForeign ? `belongs to the virtual environment ${environment}` : unfit;
 }
 
 function readAnswer(stdout: string): Probe {

@@ -1,13 +1,13 @@
 import { dirname } from "node:path";
 import { errorText } from "../lib/text.ts";
-import { findLeaseOwner, type LeaseOwner } from "../platform/lease.ts";
+import { findLeaseOwner } from "../platform/lease.ts";
 import type { Environment } from "../platform/paths.ts";
 import type { InterpreterReport, KernelReport } from "../protocol/kernel-report.ts";
 import { filterEnvironment } from "./environment.ts";
 import { createKernel, type KernelSettings } from "./index.ts";
 import { type Candidate, listCandidates, managedFolders } from "./interpreters.ts";
 import { INSTALL_LOCK } from "./lock.ts";
-import { type Probe, probeInterpreter } from "./probe.ts";
+import { type Probe, probeInterpreter, whyUnfit } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
 
 /** Where to look, and what the user wants. */
@@ -61,14 +61,12 @@ async function tryKernel({ cwd, env, settings, signal }: StatusOptions): Promise
 }
 
 function describe({ python, kind }: Candidate, probe: Probe): InterpreterReport {
-	const isForeign = kind === "installed" && probe.environment !== undefined;
-	const unfit = isForeign ? `belongs to the virtual environment ${probe.environment}` : probe.unfit;
 	return {
 		python,
 		kind,
 		version: probe.version ?? null,
 		ipykernel: probe.ipykernel ?? null,
-		unfit: unfit ?? null,
+		unfit: whyUnfit(kind, probe) ?? null,
 		lacked: probe.lacked ?? null,
 		packages: probe.packages,
 	};
@@ -97,7 +95,7 @@ function explain(
 
 function findInstaller(environments: readonly string[]): KernelReport["installing"] {
 	for (const folder of environments) {
-		const owner: LeaseOwner | undefined = findLeaseOwner(dirname(folder), INSTALL_LOCK);
+		const owner = findLeaseOwner(dirname(folder), INSTALL_LOCK);
 		if (owner) return { pid: owner.pid, since: owner.since };
 	}
 	return null;

@@ -12,7 +12,7 @@ import type {
 import { KernelClosed } from "./errors.ts";
 import { pause, stopCell } from "./escalation.ts";
 import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
-import { describeRestart } from "./restart.ts";
+import { makeRestart } from "./restart.ts";
 import { type Restored, type SnapshotOptions, Snapshots } from "./snapshot.ts";
 
 /** What a queued kernel is made of. */
@@ -161,7 +161,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	async #start(): Promise<KernelLink> {
 		try {
 			const { link, restored } = await this.#open();
-			this.#restart = describeRestart({ ended: this.#ended, names: this.#names, restored });
+			this.#restart = makeRestart({ ended: this.#ended, names: this.#names, restored });
 			this.#link = link;
 			void link.ended.then((end) => {
 				this.#link = undefined;

@@ -10,7 +10,7 @@ export interface Beginning {
 }
 
 /** What the first cell of a kernel is to be told; undefined when nothing was there before. */
-export function describeRestart({ ended, names, restored }: Beginning): KernelRestart | undefined {
+export function makeRestart({ ended, names, restored }: Beginning): KernelRestart | undefined {
 	if (!ended && !restored) return undefined;
 	const back = new Set(restored?.restored);
 	const reasons = new Map<string, LostName>();

@@ -6,6 +6,7 @@ import { errorText } from "../lib/text.ts";
 import type { KernelEvent } from "../session/ports.ts";
 import type { KernelLink } from "./link.ts";
 import { type RestoreReport, readRestored, readSaved } from "./snapshot-report.ts";
+import { within } from "./within.ts";
 
 /** A kernel that is idle for so long is saved, and one whose cells leave no such pause after this time at the latest. */
 const IDLE_MS = 250;
@@ -94,7 +95,7 @@ export class Snapshots {
 		// nothing has changed in this kernel so far
 		this.#known = this.#begun;
 		if (!existsSync(path)) return undefined;
-		const answer = await within(link.ask("restore", { path, cwd }), restoreMs);
+		const answer = await within(link.ask("restore", { path, cwd }), restoreMs, undefined);
 		if (signal.aborted) return undefined;
 		this.#unmark();
 		const report = readRestored(answer ?? { problem: `restoring took longer than ${restoreMs / 1000} s` });
@@ -111,7 +112,7 @@ export class Snapshots {
 			await this.#save();
 			return true;
 		})();
-		return (await within(last, withinMs)) ?? false;
+		return within(last, withinMs, false);
 	}
 
 	/** Takes a last snapshot, and waits for it. */
@@ -201,18 +202,5 @@ export class Snapshots {
 		this.#marking = this.#marking
 			.then(change)
 			.catch((error) => ignore(error, "without the mark a later kernel is told less exactly what is missing"));
-	}
-}
-
-/** The value of a promise, or undefined when it takes longer. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<undefined>((resolve) => {
-		timer = setTimeout(() => resolve(undefined), ms);
-	});
-	try {
-		return await Promise.race([promise, late]);
-	} finally {
-		clearTimeout(timer);
 	}
 }

@@ -101,9 +101,8 @@ async function start(candidate: Candidate, options: BuiltinOptions): Promise<Sta
 		wire.off("data", read);
 		const begin = (line: Line) => {
 			const { mark } = message;
-			const running: BuiltinProcess = {
-				...{ guardian: child, line, report, mark: text(mark), complaint: () => text(complaint).trim() },
-			};
+			const saidLast = () => text(complaint).trim();
+			const running: BuiltinProcess = { guardian: child, line, report, mark: text(mark), complaint: saidLast };
 			resolve({ link: new BuiltinLink(running, info, options) });
 		};
 		if (info.backend === "builtin") begin(new WireLine(wire));

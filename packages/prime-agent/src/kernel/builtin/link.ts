@@ -6,6 +6,7 @@ import type { CellChunk, KernelInfo, MimeBundle } from "../../session/ports.ts";
 import { HeadTail } from "../headtail.ts";
 import { JsonLines } from "../lines.ts";
 import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
+import { within } from "../within.ts";
 import { type Line, type Message, readBundle, readOutcome, text } from "./messages.ts";
 import { Requests } from "./requests.ts";
 import { sweep } from "./sweep.ts";
@@ -118,12 +119,25 @@ export class BuiltinLink implements KernelLink {
 
 	async close(): Promise<void> {
 		this.#send({ op: "shutdown" });
-		if (!(await within(this.ended, END_MS))) this.kill();
+		if (
+			!(await within(
+				this.ended.then(() => true),
+				END_MS,
+				false,
+			))
+		)
+			this.kill();
 		// a cell may have stopped it
 		this.#process.guardian.kill("SIGCONT");
-		if (!(await within(this.#reaped, REAP_MS))) {
+		if (
+			!(await within(
+				this.#reaped.then(() => true),
+				REAP_MS,
+				false,
+			))
+		) {
 			this.#process.guardian.kill("SIGKILL");
-			await within(this.#reaped, END_MS);
+			await within(this.#reaped, END_MS, undefined);
 		}
 		// its work when it could not do it
 		if (!this.#hasReport) await this.#sweep();
@@ -232,15 +246,4 @@ function shorten(complaint: string): string {
 function readJob(value: unknown): LeftoverJob {
 	const { pid, command } = value as Message;
 	return { pid: Number(pid), command: text(command) };
-}
-
-/** True when the promise settles within the time. */
-async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<false>((resolve) => {
-		timer = setTimeout(() => resolve(false), ms);
-	});
-	const inTime = await Promise.race([promise.then(() => true as const), late]);
-	clearTimeout(timer);
-	return inTime;
 }

@@ -19,7 +19,7 @@ def restore(namespace, path, cwd):
     try:
         reader = Reader(path)
     except FileNotFoundError:
-        return {"missing": True, "restored": [], "lost": [], "unsaved": []}
+        return {"restored": [], "lost": [], "unsaved": []}
     except (Unreadable, OSError, ValueError, KeyError) as error:
         return {"problem": str(error), "restored": [], "lost": [], "unsaved": []}
     with reader:

@@ -33,8 +33,9 @@ const graceMs = 1_000;
 /**
  * A stream function that cannot hang and takes nothing for success that is none. It watches the HTTP exchange through
  * the `fetch` option (adapters without it by their events), ends the request when a limit runs out, switches off the
- * adapter's own retries, marks calls of other models for servers that want it, and ends each failed reply with stop reason `error`, a text free of credentials and a
- * `provider_stream_failure` diagnostic; what had arrived stays in the message. Aborting works at any byte.
+ * adapter's own retries, marks calls of other models for servers that want it, and ends each failed reply with stop
+ * reason `error`, a text free of credentials and a `provider_stream_failure` diagnostic; what had arrived stays in the
+ * message. Aborting works at any byte.
  */
 export function guardStream(options: GuardOptions): StreamFn {
 	return (model, context, request = {}) => {

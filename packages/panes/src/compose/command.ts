@@ -12,8 +12,9 @@ export function fillModeOf(template: string): "template" | "append" {
 }
 
 /**
- * Puts model and effort into a command template. An empty value drops its word and the flag before it, if
- * the word is none itself; with all placeholders filled the template's blanks stay as they are. A value without a placeholder is not injected.
+ * Puts model and effort into a command template. An empty value drops its word and the flag before it, if the word is
+ * none itself; with all placeholders filled the template's blanks stay as they are. A value without a placeholder is not
+ * injected.
  */
 export function composeCommand(template: string, values: FillValues): string {
 	const given = { model: values.model ?? "", effort: values.effort ?? "" };

@@ -204,13 +204,13 @@ export class Credentials implements AuthPort {
 		return stored && this.#fromStored(stored, credentials.get(query.provider) === stored && canRenew(query.provider));
 	}
 
-	#fromStored(stored: StoredCredential, canRenew: boolean): Found {
+	#fromStored(stored: StoredCredential, isKnown: boolean): Found {
 		const label = "auth.json";
 		if (stored.type === "api_key") {
 			return { status: { source: "stored", label }, value: stored.key, configured: true, env: stored.env };
 		}
 		if (stored.expires <= this.#now()) {
-			if (!stored.isRenewable || !canRenew) return { status: STALE, value: undefined, isLogin: true };
+			if (!stored.isRenewable || !isKnown) return { status: STALE, value: undefined, isLogin: true };
 			const status: KeyStatus = { source: "stored", label: `${label}, login to be renewed` };
 			return { status, value: undefined, isLogin: true, isDue: true };
 		}

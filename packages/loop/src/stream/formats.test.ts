@@ -1,6 +1,7 @@
 import {
 	type ModelServer,
 	type ReplyOptions,
+	raw,
 	reply,
 	startAnthropicServer,
 	startChatServer,
@@ -86,3 +87,18 @@ for (const [api, start] of formats) {
 		expect(text.startsWith(textOf(message))).toBe(true);
 	});
 }
+
+test.each(["SAFETY", "OTHER", "PROHIBITED_CONTENT"])(
+	"a prompt that Gemini blocks (%s) is a matter of its filter, and not asked again",
+	async (blockReason) => {
+		await using server = await startGeminiServer();
+		const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 };
+		const body = `data: ${JSON.stringify({ promptFeedback: { blockReason }, usageMetadata })}\n\n`;
+		server.script(raw({ status: 200, headers: { "content-type": "text/event-stream" }, body }));
+		const { message } = await callGuarded(server.baseUrl, { api: "google-generative-ai" });
+		expect(classifyFailure(message)).toEqual({ kind: "safety", permanent: true });
+		expect(message.errorMessage).toBe(
+			`The provider's filter does not answer this prompt (${blockReason}); rephrase the request.`,
+		);
+	},
+);

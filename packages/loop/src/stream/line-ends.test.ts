@@ -1,6 +1,5 @@
 import type { FetchFunction } from "@earendil-works/pi-ai";
 import {
-	raw,
 	reply,
 	startAnthropicServer,
 	startChatServer,
@@ -10,7 +9,6 @@ import {
 import { expect, test } from "vitest";
 import { textOf } from "../testing/script.ts";
 import { callGuarded } from "../testing/server.ts";
-import { classifyFailure } from "./failure.ts";
 
 /** Sends the server's event stream on with these line ends, cut behind every CR. */
 function withLineEnds(lineEnd: string): FetchFunction {
@@ -43,18 +41,3 @@ test("a CR at the very end of a stream is passed on", async () => {
 	expect(message.errorMessage).toBeUndefined();
 	expect(textOf(message)).toBe("hello");
 });
-
-test.each(["SAFETY", "OTHER", "PROHIBITED_CONTENT"])(
-	"a prompt that Gemini blocks (%s) is a matter of its filter, and not asked again",
-	async (blockReason) => {
-		await using server = await startGeminiServer();
-		const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 };
-		const body = `data: ${JSON.stringify({ promptFeedback: { blockReason }, usageMetadata })}\n\n`;
-		server.script(raw({ status: 200, headers: { "content-type": "text/event-stream" }, body }));
-		const { message } = await callGuarded(server.baseUrl, { api: "google-generative-ai" });
-		expect(classifyFailure(message)).toEqual({ kind: "safety", permanent: true });
-		expect(message.errorMessage).toBe(
-			`The provider's filter does not answer this prompt (${blockReason}); rephrase the request.`,
-		);
-	},
-);

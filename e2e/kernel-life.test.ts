@@ -127,3 +127,11 @@ it("keeps nothing with --no-session", async () => {
 	await harness.run(["-p", "--no-session", "go"]);
 	expect(await artifactsOf(harness)).toBeUndefined();
 });
+
+it("says which processes of cells ended with the session", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("%%bash\nsleep 600 > /dev/null 2>&1 &"), reply({ text: "done" }));
+	const { code, stdout, stderr } = await harness.run(["-p", "go"]);
+	expect([code, stdout]).toEqual([0, "done\n"]);
+	expect(stderr).toMatch(/^Warning: Ended with the kernel: [^\n]*sleep 600[^\n]* \(\d+\)\n$/);
+}, 120_000);

@@ -4,6 +4,7 @@ import { connectInProcess } from "../connection/in-process.ts";
 import { errorText } from "../lib/text.ts";
 import type { HeadlessPrompt } from "../modes/headless.ts";
 import { runJson } from "../modes/json/json-mode.ts";
+import { describeEvent } from "../modes/print/notes.ts";
 import { runPrint } from "../modes/print/print-mode.ts";
 import { agentFolder, expandHome } from "../platform/paths.ts";
 import type { SessionPort } from "../protocol/session-port.ts";
@@ -36,9 +37,18 @@ export async function runPromptCommand(request: RunRequest, host: Host): Promise
 		if (failure !== undefined && !hasLostReader(host)) say(host, `Error: ${failure}`);
 		return failure === undefined ? 0 : 1;
 	} finally {
-		await connection.close();
+		await closeSession(connection, host);
 		sayFaultFile(await host.loadProgram(), host);
 	}
+}
+
+/** The end of a session has something to say, too: variables that were not saved, processes that still ran. */
+async function closeSession(connection: ReturnType<typeof connectInProcess>, host: Host): Promise<void> {
+	connection.subscribe((event) => {
+		const note = describeEvent(event, false);
+		if (note !== undefined) say(host, note);
+	});
+	await connection.close();
 }
 
 /** Rejects when the session that the command line names does not exist. */

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ignore } from "../lib/ignore.ts";
 import { errorText } from "../lib/text.ts";
+import { makeFolder } from "../platform/folder.ts";
 import type { KernelEvent } from "../session/ports.ts";
 import type { KernelLink } from "./link.ts";
 import { type RestoreReport, readRestored, readSaved } from "./snapshot-report.ts";
@@ -152,7 +153,7 @@ export class Snapshots {
 		const began = performance.now();
 		const cells = this.#begun;
 		try {
-			await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+			makeFolder(dirname(path));
 			// it may be older; what others could write to would not be read again
 			await chmod(dirname(path), 0o700);
 		} catch (error) {
@@ -189,7 +190,7 @@ export class Snapshots {
 	}
 
 	async #write(): Promise<void> {
-		await mkdir(dirname(this.#marker), { recursive: true, mode: 0o700 });
+		makeFolder(dirname(this.#marker));
 		await writeFile(this.#marker, "", { mode: 0o600 });
 	}
 

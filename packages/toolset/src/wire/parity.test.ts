@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { reply, type ScriptedCall } from "@prime-agent/testkit";
 import { describe, expect, test } from "vitest";
 import { type ProviderName, providerNames } from "../profiles/models.ts";
-import { openWire, type WireOptions } from "../testing/wire.ts";
+import { echo, openWire, type WireOptions } from "../testing/wire.ts";
 
 const done = reply({ text: "done" });
 const call = (name: string, args: object): ScriptedCall => ({ name, arguments: args });
@@ -40,6 +40,20 @@ async function runCalls(
 }
 
 describe.each(providerNames)("a session with %s", (provider) => {
+	test("sends what it sent before byte for byte, apart from cache markers, also after a failed call", async () => {
+		const steps = ["a", "fail", "c", "d"].map((text) => reply({ calls: [echo(text)] }));
+		await using at = await openWire(provider, [...steps, done]);
+		await at.run();
+		const strip = (value: unknown) => JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one));
+		const list = { anthropic: "messages", openai: "input", gemini: "contents" }[provider];
+		for (let index = 1; index < 5; index++) {
+			const [{ [list]: before, ...first }, { [list]: after, ...second }] = [at.body(index - 1), at.body(index)];
+			expect(strip(second)).toBe(strip(first));
+			expect(after.length).toBeGreaterThan(before.length);
+			expect(strip(after).startsWith(strip(before).slice(0, -1))).toBe(true);
+		}
+	});
+
 	test("creates, reads and edits files in the provider's own way", async () => {
 		await using run = await runCalls(provider, [
 			[

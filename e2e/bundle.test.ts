@@ -12,10 +12,11 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 const root = resolve(import.meta.dirname, "..");
 let home: TempHome;
 let bundle = "";
+let panes = "";
 
 beforeAll(async () => {
 	home = await tempHome();
-	const built = await runProcess(process.execPath, [join(root, "scripts/build.ts"), "prime-agent"], {
+	const built = await runProcess(process.execPath, [join(root, "scripts/build.ts"), "prime-agent", "panes"], {
 		cwd: root,
 		env: { ...process.env },
 		timeoutMs: 240_000,
@@ -24,16 +25,22 @@ beforeAll(async () => {
 		code: built.code,
 		stderr: built.stderr.replaceAll(/.*ExperimentalWarning.*\n|\(Use `node .*\n/g, ""),
 	}).toEqual({ code: 0, stderr: "" });
-	const dist = join(root, "packages/prime-agent/dist");
-	const { id } = JSON.parse(await readFile(join(dist, "build.json"), "utf8")) as { id: string };
-	bundle = join(home.path, "bundle");
-	await mkdir(bundle);
-	await cp(join(dist, "main.js"), join(bundle, "main.js"));
-	await cp(join(dist, id), join(bundle, id), { recursive: true });
-	await writeFile(join(bundle, "package.json"), '{ "type": "module" }');
+	bundle = await copyBundle("prime-agent");
+	panes = await copyBundle("panes");
 }, 300_000);
 
 afterAll(() => home.dispose());
+
+async function copyBundle(name: string): Promise<string> {
+	const dist = join(root, "packages", name, "dist");
+	const { id } = JSON.parse(await readFile(join(dist, "build.json"), "utf8")) as { id: string };
+	const copy = join(home.path, name);
+	await mkdir(copy);
+	await cp(join(dist, "main.js"), join(copy, "main.js"));
+	await cp(join(dist, id), join(copy, id), { recursive: true });
+	await writeFile(join(copy, "package.json"), '{ "type": "module" }');
+	return copy;
+}
 
 /** Runs the bundle in an empty folder with these variables. */
 async function run(argv: readonly string[], env: Record<string, string>) {
@@ -181,4 +188,18 @@ it("cells of the bundle run on the runtime and the skills that lie in it", async
 	expect(stdout).toMatch(/^Kernel: /);
 	const { stdout: help } = await run(["--demo", "-p", "What is in this folder?"], {});
 	expect(help).toContain("holds 0 files");
+});
+
+it("the bundle of agent-tmux reads configuration files and prints YAML", async () => {
+	const cwd = join(home.path, "project");
+	await mkdir(join(home.path, ".config/agent-tmux"), { recursive: true });
+	await mkdir(cwd, { recursive: true });
+	await writeFile(join(home.path, ".config/agent-tmux/config.yaml"), "agent: { workers: codex }\n");
+	const printed = await runProcess(process.execPath, [join(panes, "main.js"), "print", "ship", "--output", "yaml"], {
+		cwd,
+		env: home.env,
+		timeoutMs: 60_000,
+		input: "",
+	});
+	expect(printed).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^provider: codex$/m) });
 });

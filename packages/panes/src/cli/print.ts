@@ -48,7 +48,8 @@ export const print: Command = {
 		if (isTemplate) world.print(templateOf(agent, form));
 		else if (output === undefined) world.print(appendArguments(commandOf(agent, form), line.rest));
 		else if (output === "json") world.print(JSON.stringify(describeAgent(agent, form)));
-		else world.print((await import("yaml")).stringify(describeAgent(agent, form), { lineWidth: 0 }).trimEnd());
+		else
+			world.print((await import("../clis/yaml.ts")).stringify(describeAgent(agent, form), { lineWidth: 0 }).trimEnd());
 		return 0;
 	},
 };

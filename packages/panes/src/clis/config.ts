@@ -124,7 +124,7 @@ async function readLayer(file: ConfigFile, request: ConfigRequest): Promise<Tree
 }
 
 async function parseTree(file: ConfigFile): Promise<Tree> {
-	const { parse } = await import("yaml");
+	const { parse } = await import("./yaml.ts");
 	try {
 		return asTree(parse(file.text));
 	} catch (error) {

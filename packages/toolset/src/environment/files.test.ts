@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, lstat, readFile, readlink, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -124,3 +125,13 @@ test.each([
 	const error = fileError(Object.assign(new Error("it broke"), { code: systemCode }), "/x");
 	expect(error).toMatchObject({ code, message, cause: expect.any(Error) });
 });
+
+// Only root may read it.
+test.skipIf(process.getuid?.() !== 0 || !existsSync("/proc/kmsg"))(
+	"a file that waits for more without end is read as far as it goes, or refused",
+	async () => {
+		await using folder = await makeFolder();
+		const read = makeEnvironment(folder).readFile("/proc/kmsg");
+		await expect(read).rejects.toThrow(/gives nothing now|permission denied/);
+	},
+);

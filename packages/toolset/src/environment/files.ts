@@ -29,6 +29,7 @@ const codes: Record<string, [EnvironmentErrorCode, string]> = {
 	EACCES: ["no_permission", "permission denied"],
 	EPERM: ["no_permission", "permission denied"],
 	EROFS: ["no_permission", "the file system is read-only"],
+	EAGAIN: ["failed", "gives nothing now and may later"],
 	ENOSPC: ["disk_full", "the disk is full"],
 	EDQUOT: ["disk_full", "the disk quota is used up"],
 };
@@ -105,7 +106,8 @@ export async function readWhole(path: string, signal?: AbortSignal): Promise<Uin
 		const found = await stat(path);
 		if (found.isDirectory()) throw new EnvironmentError("is_directory", `${path}: is a directory`);
 		if (!found.isFile()) throw new EnvironmentError("failed", `${path}: is not a regular file`);
-		return await readFile(path, { signal });
+		// Some files of the system count as regular and wait for more without end.
+		return await readFile(path, { signal, flag: constants.O_RDONLY | constants.O_NONBLOCK });
 	} catch (error) {
 		if (signal?.aborted) throw new EnvironmentError("aborted", "aborted", error);
 		throw fileError(error, path);

@@ -63,6 +63,15 @@ test("settings outside of the project are known when a call names them, also thr
 	}
 });
 
+test("every line of a key over several lines is hidden, and the paths of files are not", async () => {
+	const key = "-----BEGIN PRIVATE KEY-----\ncanary+line/1\ncanary+line/2\n-----END PRIVATE KEY-----";
+	const env = `GOOGLE_CREDENTIALS_PATH=/usr/bin/env\nA='1'\nSIGNING_KEY="${key}"\nPASSWORD='canary-0123456789'\n`;
+	const text = await readResult({ ".env": env }, "read_file", { file_path: ".env" });
+	expect(text).toContain("PATH=/usr/bin/env\n");
+	expect(text).toContain("4 | [secret SIGNING_KEY not shown]\n5 | [secret SIGNING_KEY not shown]\n6 | -----END");
+	expect(text).not.toContain("canary");
+});
+
 test("the examples of settings are shown as they are", async () => {
 	const text = await readResult({ ".env.example": dotenv }, "read_file", { file_path: ".env.example" });
 	expect(text).toContain("canary-0123456789");

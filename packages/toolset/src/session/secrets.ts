@@ -39,6 +39,10 @@ function findPassword(value: string): string | undefined {
 	return address ? address[1] : value;
 }
 
+/** A setting whose quoted value goes over several lines. */
+const overLines =
+	/^[^\S\n]*(?:export[^\S\n]+)?([\w.-]+)[^\S\n]*[=:][^\S\n]*(?:"([^"]*\n[^"]*)"|'([^']*\n[^']*)'|`([^`]*\n[^`]*)`)/gm;
+
 /** The passwords of a file of settings, by the names that they have there. */
 function readSecrets(text: string): { name: string; value: string }[] {
 	const found: { name: string; value: string }[] = [];
@@ -50,6 +54,15 @@ function readSecrets(text: string): { name: string; value: string }[] {
 		const secret = findPassword(value);
 		const isSecret = secret !== value || (secretName.test(name) && !publicName.test(name));
 		if (isSecret && secret !== undefined && isTelling(secret)) found.push({ name, value: secret });
+	}
+	for (const [, name = "", ...texts] of text.matchAll(overLines)) {
+		if (!secretName.test(name) || publicName.test(name)) continue;
+		// Tools show them with something between, so each line counts by itself; frames of keys stand anywhere.
+		const values = texts
+			.join("")
+			.split("\n")
+			.map((line) => line.trim());
+		for (const value of values) if (isTelling(value) && !value.startsWith("-----")) found.push({ name, value });
 	}
 	return found;
 }
@@ -117,6 +130,8 @@ export class SecretStore {
 			for (const { name, value } of readSecrets(text)) {
 				if (this.#secrets.length >= mostSecrets) break;
 				if (this.#secrets.some((known) => known.value === value)) continue;
+				// The path of a file with a password in it is none.
+				if (value.startsWith("/") && (await this.#environment.stat(value).catch(() => undefined))) continue;
 				this.#secrets.push({ value, mark: `[secret ${name} not shown]` });
 			}
 			// The longest first: one secret may be a part of another.

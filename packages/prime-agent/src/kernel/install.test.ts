@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -173,6 +175,20 @@ needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
 		await expect(install({ python: "/not/there" })).rejects.toThrow("/not/there: cannot be started");
 		expect(await readFile(join(venv, "mark"), "utf8")).toBe("kept");
 		expect(await readdir(dirname(venv))).toEqual(["kernel-venv"]);
+	});
+
+	it("is not hindered by what a killed installation had started and that still writes", async () => {
+		const { venv, install } = await home();
+		await mkdir(`${venv}.new-1`, { recursive: true });
+		const code =
+			"import itertools, sys, time\nend = time.monotonic() + 1\nfor i in itertools.takewhile(lambda _: time.monotonic() < end, itertools.count()):\n    open(f'{sys.argv[1]}/{i}', 'w').close()";
+		const writer = spawn(base!.python, ["-c", code, `${venv}.new-1`], { stdio: "ignore" });
+		await until("it writes", async () => (await readdir(`${venv}.new-1`)).length > 100);
+		const refused = () => expect(install({ python: "/not/there" })).rejects.toThrow("/not/there: cannot be started");
+		await refused();
+		if (writer.exitCode === null) await once(writer, "exit");
+		await refused();
+		expect(await readdir(dirname(venv))).toEqual([]);
 	});
 
 	/** The time limit, and a person's Ctrl-C, while pip waits for an index that never answers. */

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ignore } from "../lib/ignore.ts";
 import { type ChildOptions, runChild } from "./child.ts";
 import { lastLine } from "./complaint.ts";
 import { pythonOf } from "./interpreters.ts";
@@ -90,7 +91,11 @@ export function sweepLeftovers(parent: string, name: string): void {
 	if (!isThere(to) && isThere(old)) renameSync(old, to);
 	for (const entry of readdirSync(parent)) {
 		if (entry.startsWith(`${name}.new-`) || entry === `${name}.old`) {
-			rmSync(join(parent, entry), { recursive: true, force: true });
+			try {
+				rmSync(join(parent, entry), { recursive: true, force: true });
+			} catch (error) {
+				ignore(error, "what a killed installation had started may still write there; the next one removes it");
+			}
 		}
 	}
 }

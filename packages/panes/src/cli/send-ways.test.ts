@@ -75,6 +75,7 @@ describe.skipIf(!hasTmux).concurrent("agent-tmux send --via (needs tmux)", () =>
 		["--key", "Up", "--via", "typed"],
 		["x", "--no-enter", "--via", "ladder"],
 		["two\nlines", "--via", "typed"],
+		["two\rlines", "--via", "typed"],
 	])("%j %s %s is a usage error", async (...words) => {
 		const { pane } = await startFake(server, []);
 		expect((await run("send", pane, ...words)).code).toBe(2);

@@ -128,7 +128,7 @@ async function sendText(line: ParsedLine, drive: Drive, info: PaneInfo, message:
 	if (line.text("via") === "ladder") return sendByLadder(drive, info, message, options);
 	if (line.text("via") !== "typed") return sendToPane(drive, io, message, options);
 	const text = message.replace(/\r?\n$/, "");
-	if (text.includes("\n")) throw usage(send.spec, "--via typed takes one line");
+	if (/[\r\n]/.test(text)) throw usage(send.spec, "--via typed takes one line");
 	await deliverText(drive, io, text);
 	return "delivered";
 }

@@ -2,6 +2,7 @@ import type { Api, Model } from "@earendil-works/pi-ai";
 import { isJsonObject } from "../lib/json.ts";
 import { describeUnknown } from "../lib/unknown-keys.ts";
 import { readJsonFile } from "../platform/json-file.ts";
+import { findAddressFault } from "./address.ts";
 
 /** What `models.json` says about one provider; values of `apiKey` and `headers` are as configured. */
 export interface ProviderSettings {
@@ -24,8 +25,8 @@ export type ModelSettings = Partial<Omit<Model<Api>, "id" | "provider">> & { rea
 /** The readable providers of a file by id, and what is wrong with the rest. */
 export interface ModelsFile {
 	readonly providers: ReadonlyMap<string, ProviderSettings>;
-	/** Ids of providers whose entry is wrong: using them without it could ask another server than the one meant. */
-	readonly refused: ReadonlySet<string>;
+	/** Providers whose entry is wrong, and why: using them without it could ask another server than the one meant. */
+	readonly refused: ReadonlyMap<string, string>;
 	readonly warnings: readonly string[];
 }
 
@@ -39,7 +40,7 @@ export interface ModelsFileRules {
 /** Reads `models.json`. Never throws; one wrong provider hides no other. */
 export function readModelsFile(path: string, { isKnown, wireFormats }: ModelsFileRules): ModelsFile {
 	const providers = new Map<string, ProviderSettings>();
-	const refused = new Set<string>();
+	const refused = new Map<string, string>();
 	const nothing = (why: string) => ({ providers, refused, warnings: [`${path} is not used: ${why}.`] });
 	const file = readJsonFile(path);
 	if (file.kind === "missing") return { providers, refused, warnings: [] };
@@ -56,8 +57,9 @@ export function readModelsFile(path: string, { isKnown, wireFormats }: ModelsFil
 			if (!isKnown(id)) for (const model of settings.models ?? []) completeModel(id, settings, model);
 			providers.set(id, settings);
 		} catch (error) {
-			refused.add(id);
-			warnings.push(`${place} is not used: ${(error as Error).message}.`);
+			const why = `${place} is not used: ${(error as Error).message}.`;
+			refused.set(id, why);
+			warnings.push(why);
 		}
 		warnings.push(...listUnknown(entry).map((fault) => `${place}: ${fault}`));
 	}
@@ -116,6 +118,7 @@ export function completeModel(provider: string, settings: ProviderSettings, mode
 function readProvider(entry: unknown, wireFormats: readonly string[]): ProviderSettings {
 	if (!isJsonObject(entry)) throw new Error("it is not an object");
 	const baseUrl = readText(entry, "baseUrl");
+	checkAddress(baseUrl, '"baseUrl"');
 	const api = readText(entry, "api");
 	checkApi(api, wireFormats);
 	const apiKey = readText(entry, "apiKey");
@@ -154,6 +157,11 @@ function readHeaders(value: unknown): Record<string, string> {
 function checkApi(api: unknown, wireFormats: readonly string[]): void {
 	if (api === undefined || wireFormats.some((known) => known === api)) return;
 	throw new Error(`there is no "api" ${JSON.stringify(api)}; use one of ${wireFormats.join(", ")}`);
+}
+
+function checkAddress(address: unknown, place: string): void {
+	const fault = typeof address === "string" ? findAddressFault(address) : undefined;
+	if (fault !== undefined) throw new Error(`${place} ${fault}`);
 }
 
 function readModels(value: unknown, wireFormats: readonly string[]): ModelSettings[] {
@@ -200,4 +208,5 @@ function checkFields(model: Record<string, unknown>, id: string, wireFormats: re
 	for (const [field, isRight] of Object.entries(FIELD_TYPES)) {
 		if (model[field] !== undefined && !isRight(model[field])) throw new Error(`"${field}" of model "${id}" is wrong`);
 	}
+	checkAddress(model.baseUrl, `"baseUrl" of model "${id}"`);
 }

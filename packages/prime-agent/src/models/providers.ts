@@ -79,6 +79,11 @@ export function baseUrlVariable(provider: BuiltinProvider): string | undefined {
 	return key?.replace(/_API_KEY$/, "_BASE_URL");
 }
 
+/** The environment variable that an address of the provider is read from, by whoever reads it. */
+export function addressVariable(provider: BuiltinProvider): string | undefined {
+	return provider.id === "azure" ? "AZURE_OPENAI_BASE_URL" : baseUrlVariable(provider);
+}
+
 /** The provider of that id or alias. */
 export function findBuiltin(name: string): BuiltinProvider | undefined {
 	return BUILTIN_PROVIDERS.find((provider) => provider.id === name || provider.aliases?.includes(name));

@@ -93,6 +93,19 @@ it.each([
 		{ providers: { a: { ...server, models: [{ id: "m", contextWindow: "big" }] } } },
 		/"contextWindow" of model "m" is wrong/,
 	],
+	[
+		{ providers: { a: { ...server, baseUrl: "localhost:8000/v1" } } },
+		/models\.json: provider "a" is not used: "baseUrl" must begin with http:\/\/ or https:\/\/\.$/,
+	],
+	[{ providers: { a: { ...server, baseUrl: "http://" } } }, /is not used: "baseUrl" is not a valid address\.$/],
+	[
+		{ providers: { a: { ...server, models: [{ id: "m", baseUrl: "localhost/v1" }] } } },
+		/is not used: "baseUrl" of model "m" must begin with http/,
+	],
+	[
+		{ providers: { openai: { modelOverrides: { "gpt-5": { baseUrl: "localhost/v1" } } } } },
+		/provider "openai" is not used: "baseUrl" of model "gpt-5" must begin with http/,
+	],
 	[{ providers: { a: { ...server, headers: { "x-a": 1 } } } }, /"headers" is not an object of texts/],
 ])("says what is wrong with models.json %j", async (file, warning) => {
 	const registry = await open({ file });
@@ -107,6 +120,34 @@ it("does not ask a known provider at its own address when its entry in models.js
 	expect(registry.canonical("openai")).toBeUndefined();
 	expect(registry.providers()).not.toContain("openai");
 	await expect(selectModel(registry, { named: { id: "gpt-5" } })).rejects.toThrow();
+});
+
+it.each([
+	[{ named: { id: "local/m" } }],
+	[{ named: { provider: "local", id: "m" } }],
+	[{}],
+	[{ settings: { provider: "local" } }],
+	[{ last: { provider: "local", id: "m" } }],
+])("lets no other provider stand in for a server of models.json whose address is wrong: %j", async (wish) => {
+	const file = { providers: { local: { ...server, baseUrl: "localhost:8000/v1" } } };
+	const registry = await open({ file, keys: keysFor("anthropic") });
+	await expect(selectModel(registry, wish)).rejects.toThrow(
+		/models\.json: provider "local" is not used: "baseUrl" must begin with http:\/\/ or https:\/\/\.$/,
+	);
+});
+
+it.each([
+	["openai", "OPENAI_BASE_URL", "gpt-5"],
+	["azure", "AZURE_OPENAI_BASE_URL", "gpt-5"],
+])("does not use %s when %s has no scheme, and leaves the others as they are", async (provider, variable, id) => {
+	const env = { [variable]: "user:canary@localhost:8000/v1" };
+	const registry = await open({ env, keys: keysFor(provider, "xai") });
+	const why = `The variable ${variable} must begin with http:// or https://; ${provider} is not used.`;
+	expect(registry.warnings).toEqual([why]);
+	for (const wish of [{ named: { id: `${provider}/${id}` } }, { named: { provider } }]) {
+		await expect(selectModel(registry, wish)).rejects.toThrow(why);
+	}
+	expect((await selectModel(registry, { named: { provider: "xai" } })).model.provider).toBe("xai");
 });
 
 it("adds models to a known provider, and changes those it has", async () => {
@@ -140,7 +181,8 @@ it("moves a provider to the address of its variable, or of models.json, which is
 	const env = { OPENAI_BASE_URL: "http://127.0.0.1:3/v1" };
 	const moved = await open({ env });
 	expect((await moved.find("openai", "gpt-5"))?.baseUrl).toBe("http://127.0.0.1:3/v1");
-	const written = await open({ env, file: { providers: { openai: { baseUrl: "http://127.0.0.1:4/v1" } } } });
+	const file = { providers: { openai: { baseUrl: "http://127.0.0.1:4/v1" } } };
+	const written = await open({ env: { OPENAI_BASE_URL: "no address" }, file });
 	expect((await written.find("openai", "gpt-5"))?.baseUrl).toBe("http://127.0.0.1:4/v1");
 });
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Api, Model } from "@earendil-works/pi-ai";
 import type { Environment } from "../platform/paths.ts";
 import type { Key, KeyQuery, KeyStatus } from "../protocol/credential.ts";
+import { findAddressFault } from "./address.ts";
 import type { Catalog } from "./catalog.ts";
 import type { KeyChain } from "./keys.ts";
 import {
@@ -11,19 +12,25 @@ import {
 	type ProviderSettings,
 	readModelsFile,
 } from "./models-file.ts";
-import { BUILTIN_PROVIDERS, type BuiltinProvider, baseUrlVariable, findBuiltin } from "./providers.ts";
+import { addressVariable, BUILTIN_PROVIDERS, type BuiltinProvider, baseUrlVariable, findBuiltin } from "./providers.ts";
 
 /** Every model that could be used: the built-in catalogues under what `models.json` and the environment change. */
 export class ModelRegistry {
 	readonly #env: Environment;
 	readonly #keys: KeyChain;
 	readonly #file: ModelsFile;
+	/** Providers that are not used, and why. */
+	readonly #refused: ReadonlyMap<string, string>;
+	/** What is wrong with variables that hold addresses. */
+	readonly #slips: ReadonlyMap<string, string>;
 	readonly #catalogs = new Map<string, Promise<Catalog>>();
 
 	private constructor(env: Environment, keys: KeyChain, file: ModelsFile) {
 		this.#env = env;
 		this.#keys = keys;
 		this.#file = file;
+		this.#slips = this.#checkVariables();
+		this.#refused = new Map([...this.#slips, ...file.refused]);
 	}
 
 	/** Reads `models.json` of the agent folder; no catalogue yet. */
@@ -39,15 +46,28 @@ export class ModelRegistry {
 		return new ModelRegistry(env, keys, file);
 	}
 
-	/** What a person should know about `models.json`. */
+	/** What a person should know about `models.json` and the variables that move providers. */
 	get warnings(): readonly string[] {
-		return this.#file.warnings;
+		return [...this.#file.warnings, ...this.#slips.values()];
 	}
 
 	/** Ids of all providers: those of `models.json` first, because somebody wrote them down, then the built-in ones. */
 	providers(): readonly string[] {
 		const written = [...this.#file.providers.keys()].filter((id) => !findBuiltin(id));
 		return [...written, ...BUILTIN_PROVIDERS.map(({ id }) => id).filter((id) => this.canonical(id) !== undefined)];
+	}
+
+	/** Ids as `providers` has them, with those that are not used in the places where they would be chosen. */
+	ranked(): readonly string[] {
+		const written = [...this.#file.providers.keys(), ...this.#file.refused.keys()].filter((id) => !findBuiltin(id));
+		return [...written, ...BUILTIN_PROVIDERS.map(({ id }) => id)];
+	}
+
+	/** Why the provider that people call by this name is not used, or undefined. */
+	refusal(name: string): string | undefined {
+		const builtin = findBuiltin(name);
+		const names = builtin ? namesOf(builtin) : [name];
+		return names.map((each) => this.#refused.get(each)).find((why) => why !== undefined);
 	}
 
 	/** Whether a provider has this name, usable or not. */
@@ -59,7 +79,7 @@ export class ModelRegistry {
 	canonical(name: string): string | undefined {
 		const builtin = findBuiltin(name);
 		if (!builtin) return this.#file.providers.has(name) ? name : undefined;
-		return namesOf(builtin).some((each) => this.#file.refused.has(each)) ? undefined : builtin.id;
+		return this.refusal(name) === undefined ? builtin.id : undefined;
 	}
 
 	/** The provider's models; empty for an unknown one. */
@@ -119,12 +139,25 @@ export class ModelRegistry {
 			provider,
 			variables: builtin?.variables ?? [],
 			// A server that somebody wrote down answers without a key unless it says otherwise.
-			keyless: builtin === undefined && this.#file.providers.has(provider),
+			keyless: builtin === undefined && this.isNamed(provider),
 			...(fallback === undefined ? {} : { fallback }),
 			...(builtin?.aliases ? { aliases: builtin.aliases } : {}),
 			...(builtin?.ambient ? { ambient: builtin.ambient } : {}),
 			...(builtin?.primeOrder ? { primeOrder: true } : {}),
 		};
+	}
+
+	/** A wrong address is no reason to ask the provider's own server: another one was meant. */
+	#checkVariables(): Map<string, string> {
+		const slips = new Map<string, string>();
+		for (const builtin of BUILTIN_PROVIDERS) {
+			const variable = addressVariable(builtin);
+			const address = variable && this.#env[variable];
+			const isReplaced = baseUrlVariable(builtin) && this.#settings(builtin.id)?.baseUrl !== undefined;
+			const fault = address && !isReplaced ? findAddressFault(address) : undefined;
+			if (fault) slips.set(builtin.id, `The variable ${variable} ${fault}; ${builtin.id} is not used.`);
+		}
+		return slips;
 	}
 
 	async #load(provider: string): Promise<Catalog> {

@@ -35,7 +35,7 @@ export interface Choice {
 /** No model can be used; the message says what to do. */
 export class ModelError extends Error {
 	override name = "ModelError";
-	readonly code: "no_model" | "not_found" | "no_key";
+	readonly code: "no_model" | "not_found" | "no_key" | "refused";
 	constructor(code: ModelError["code"], message: string) {
 		super(message);
 		this.code = code;
@@ -44,7 +44,7 @@ export class ModelError extends Error {
 
 /**
  * Chooses the model of a run: named, settings, last used in the session, then the first provider with a key.
- * @throws {ModelError} when the wanted model is unknown or its provider has no key, or when nothing is configured.
+ * @throws {ModelError} when the wanted model is unknown, its provider has no key or a wrong set-up, or when nothing is configured.
  */
 export async function selectModel(registry: ModelRegistry, wish: ModelWish): Promise<Choice> {
 	if (isNamed(wish.named)) {
@@ -54,6 +54,7 @@ export async function selectModel(registry: ModelRegistry, wish: ModelWish): Pro
 	if (isNamed(wish.settings)) return { model: await requireKey(registry, await findWanted(registry, wish.settings)) };
 	if (!wish.last) return { model: await findDefault(registry) };
 
+	refuse(registry, wish.last.provider);
 	const last = await registry.find(wish.last.provider, wish.last.id);
 	if (last && (await registry.status(last.provider))) return { model: last };
 	const model = await findDefault(registry);
@@ -76,6 +77,7 @@ async function findWanted(registry: ModelRegistry, wish: PartialName): Promise<M
 	const name = wish.id ?? "";
 	const slash = name.indexOf("/");
 	if (slash > 0) {
+		refuse(registry, name.slice(0, slash));
 		// Before the slash stands a provider, or a maker as in the ids of OpenRouter.
 		const named = await registry.find(name.slice(0, slash), name.slice(slash + 1));
 		if (named) return named;
@@ -98,6 +100,7 @@ async function findNear(registry: ModelRegistry, name: string): Promise<string> 
 }
 
 async function findIn(registry: ModelRegistry, name: string, id: string | undefined): Promise<Model<Api>> {
+	refuse(registry, name);
 	const provider = registry.canonical(name);
 	if (provider === undefined) {
 		const known = registry.providers();
@@ -137,12 +140,20 @@ async function findAnywhere(registry: ModelRegistry, id: string): Promise<Model<
 }
 
 async function findDefault(registry: ModelRegistry): Promise<Model<Api>> {
-	for (const provider of registry.providers()) {
+	for (const provider of registry.ranked()) {
 		const status = await registry.status(provider);
+		// the next provider may cost money where the one that was meant costs none
+		if (status) refuse(registry, provider);
 		const model = status && status.source !== "stale" ? await registry.defaultModel(provider) : undefined;
 		if (model) return model;
 	}
 	throw new ModelError("no_model", NO_MODELS);
+}
+
+/** Throws where the provider is not used because of a mistake in its set-up: no other one may stand in for it. */
+function refuse(registry: ModelRegistry, provider: string): void {
+	const why = registry.refusal(provider);
+	if (why !== undefined) throw new ModelError("refused", why);
 }
 
 /** What to do when no provider has a key. */

@@ -124,6 +124,7 @@ describe.concurrent("the provider", () => {
 		expect(request?.path).toMatch(/^\/v1\/messages/);
 		expect(request?.body.model).toBe("gpt-9");
 		expect(toolNames(request?.body)).toContain("edit_file");
+		expect(toolNames(request?.body)).not.toContain("apply_patch");
 	});
 
 	test.each(providerNames)(

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { setUpCli } from "./cli-harness.ts";
 
 it.each([
-	[["stauts"], 'Unknown command "stauts". Did you mean "status"?'],
+	[["kernle"], 'Unknown command "kernle". Did you mean "kernel"?'],
 	[["help", "bogus"], 'Unknown command "bogus".'],
 	[["hi"], 'Unknown command "hi".'],
 	[["status"], 'The command "status" is not there yet.'],

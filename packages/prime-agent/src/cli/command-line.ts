@@ -23,7 +23,7 @@ async function start(intent: Intent, host: Host): Promise<number> {
 			return 0;
 		case "help": {
 			const { renderHelp } = await import("./help.ts");
-			await print(host, renderHelp(intent.command));
+			await print(host, intent.commands.map(renderHelp).join("\n"));
 			return 0;
 		}
 		case "modelList": {

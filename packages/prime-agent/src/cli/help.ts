@@ -43,7 +43,8 @@ function row(left: string, right: string): string {
 
 /** What the tables do not say about a prompt. */
 export const NOTES: readonly string[] = [
-	"A prompt has more than one word, or comes with -p or after --. A single word is a command.",
+	'A prompt is several words in quotes ("fix the tests"), comes with -p or after --, or begins with @ or /.',
+	"Any other first word is a command, also with --mode json.",
 	"@path puts a file into the prompt, images included; text that is piped in comes first.",
 	"The answer is written to stdout, everything else to stderr. The exit code is 0, or 1 for every failure.",
 ];

@@ -36,7 +36,9 @@ it("takes a single word for a prompt only with -p or after --", () => {
 	expect(request("-p", "status").prompt).toBe("status");
 	expect(request("status", "-p").prompt).toBe("status");
 	expect(request("--mode", "json", "--", "status").prompt).toBe("status");
-	expect(() => readIntent(["--mode", "json", "stauts"])).toThrow('Unknown command "stauts". Did you mean "status"?');
+	for (const argv of [["fix", "the", "tests"], ["fix"]]) {
+		expect(() => readIntent(["--mode", "json", ...argv])).toThrow('Unknown command "fix');
+	}
 });
 
 it("takes everything after -- for the prompt, whatever it looks like", () => {
@@ -78,7 +80,7 @@ it("reads the value of --resume where there is one", () => {
 it("shows help for the program and for each command", () => {
 	const words = (...argv: string[]) => {
 		const intent = readIntent(argv);
-		return intent.kind === "help" ? intent.command.words : intent.kind;
+		return intent.kind === "help" ? intent.commands.flatMap((command) => command.words) : intent.kind;
 	};
 	expect(words("--help")).toEqual([]);
 	expect(words("-p", "-h", "x")).toEqual([]);
@@ -87,6 +89,12 @@ it("shows help for the program and for each command", () => {
 	expect(words("help", "model")).toEqual(["model", "list"]);
 	expect(words("model", "list", "--help")).toEqual(["model", "list"]);
 	expect(words("model", "-h")).toEqual(["model", "list"]);
+	for (const argv of [
+		["kernel", "--help"],
+		["help", "kernel"],
+	]) {
+		expect(words(...argv)).toEqual(["kernel", "status", "kernel", "install"]);
+	}
 	expect(words("--version")).toBe("version");
 	expect(words("-v")).toBe("version");
 });
@@ -113,7 +121,8 @@ it.each(PLANNED_COMMANDS)("says that the command %s is not there yet", (word) =>
 });
 
 it.each([
-	["stauts", 'Unknown command "stauts". Did you mean "status"?'],
+	["stauts", 'Unknown command "stauts". Run "prime-agent help"'],
+	["kernle", 'Unknown command "kernle". Did you mean "kernel"?'],
 	["hlep", 'Did you mean "help"?'],
 	[
 		"zzzzzz",

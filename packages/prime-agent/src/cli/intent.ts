@@ -35,7 +35,7 @@ export interface RunRequest {
 /** What a command line asks for. */
 export type Intent =
 	| { readonly kind: "version" }
-	| { readonly kind: "help"; readonly command: Command }
+	| { readonly kind: "help"; readonly commands: readonly Command[] }
 	| { readonly kind: "modelList"; readonly isJson: boolean }
 	| { readonly kind: "kernelStatus"; readonly isJson: boolean }
 	| { readonly kind: "kernelInstall"; readonly request: KernelInstallRequest }
@@ -43,7 +43,7 @@ export type Intent =
 	| { readonly kind: "interactive"; readonly request: RunRequest };
 
 /**
- * Reads a command line. A single word is a command, never a prompt: a slip in a command must not cost a model call.
+ * Reads a command line. A first argument of one word is a command, never a prompt: a slip in a command must not cost a model call.
  * @throws {UsageError} with what to do instead.
  */
 export function readIntent(argv: readonly string[]): Intent {
@@ -52,7 +52,7 @@ export function readIntent(argv: readonly string[]): Intent {
 	if (first !== undefined && !isHeadless && !isPrompt(first)) return readCommand(first, words, argv);
 
 	const args = parseArguments(argv, RUN.options);
-	if (args.options.has("help")) return { kind: "help", command: RUN };
+	if (args.options.has("help")) return { kind: "help", commands: [RUN] };
 	if (args.options.has("version")) return { kind: "version" };
 	const request = readRun(args);
 	return { kind: args.options.has("print") || request.mode === "json" ? "run" : "interactive", request };
@@ -71,16 +71,16 @@ function readCommand(first: string, typed: readonly string[], argv: readonly str
 	const command = candidates.find((each) => each.words.every((word, index) => words[index] === word));
 	if (command) {
 		const args = parseArguments(argv, command.options);
-		if (args.options.has("help")) return { kind: "help", command };
+		if (args.options.has("help")) return { kind: "help", commands: [command] };
 		return startCommand(command, args, words.slice(command.words.length));
 	}
-	if (argv.includes("--help") || argv.includes("-h")) return { kind: "help", command: candidates[0]! };
+	if (argv.includes("--help") || argv.includes("-h")) return { kind: "help", commands: candidates };
 	const forms = candidates.map((command) => `prime-agent ${command.words.join(" ")}`).join(", ");
 	throw new UsageError(`Missing or unknown ${first} command. Use: ${forms}.`);
 }
 
 function startCommand(command: Command, args: Arguments, operands: readonly string[]): Intent {
-	if (command.words[0] === "help") return { kind: "help", command: findCommand(operands) };
+	if (command.words[0] === "help") return { kind: "help", commands: findCommands(operands) };
 	if (operands.length > 0) {
 		throw new UsageError(`"prime-agent ${command.words.join(" ")}" takes no "${operands[0]}".`);
 	}
@@ -100,10 +100,10 @@ function startCommand(command: Command, args: Arguments, operands: readonly stri
 	}
 }
 
-function findCommand(words: readonly string[]): Command {
-	if (words.length === 0) return RUN;
-	const found = COMMANDS.find((command) => words.every((word, index) => command.words[index] === word));
-	if (found) return found;
+function findCommands(words: readonly string[]): readonly Command[] {
+	if (words.length === 0) return [RUN];
+	const found = COMMANDS.filter((command) => words.every((word, index) => command.words[index] === word));
+	if (found.length > 0) return found;
 	throw unknownCommand(words[0]!, words.slice(1));
 }
 
@@ -111,7 +111,7 @@ function unknownCommand(word: string, rest: readonly string[]): UsageError {
 	if (PLANNED_COMMANDS.includes(word)) {
 		return new UsageError(`The command "${word}" is not there yet. Run "prime-agent --help" for those that are.`);
 	}
-	const names = [...new Set([...COMMANDS.map((command) => command.words[0]!), ...PLANNED_COMMANDS])];
+	const names = COMMANDS.map((command) => command.words[0]!);
 	const typed = [word, ...rest].join(" ");
 	// What comes after the word is kept, so that the line can be taken over as it is.
 	const hint = suggest(word, names).replaceAll(/"([^"]+)"/g, (_all, name: string) => `"${[name, ...rest].join(" ")}"`);

@@ -36,7 +36,7 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
 				name: "mode",
 				value: "mode",
 				choices: ["text", "json"],
-				help: "What is printed: the answer, or every event as a line of JSON (implies --print).",
+				help: "What is printed: the answer, or every event as a line of JSON (never interactive).",
 			},
 			{ name: "cwd", value: "dir", help: "Work in this folder instead of the current one." },
 			{ name: "demo", help: "Show a run with a scripted model: no key, no settings, nothing is sent." },

@@ -95,7 +95,7 @@ it("tells the user which interpreters were tried when no kernel can start", asyn
 	expect(result).toMatchObject({ code: 0, stdout: "no kernel\n" });
 	expect(result.stderr.match(/Warning: The Python kernel cannot start\./g)).toHaveLength(1);
 	expect(result.stderr).toContain("/home/user/no-python: ");
-	expect(result.stderr).toContain("Install Python 3.10 or newer");
+	expect(result.stderr).toContain("PRIME_AGENT_KERNEL_PYTHON names /home/user/no-python, which is not there.");
 	expect(resultOf(harness, 1)).toContain("The Python kernel cannot start.");
 });
 

@@ -6,7 +6,7 @@ import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
 import { systemClock } from "./clock.ts";
 import { filterEnvironment } from "./environment.ts";
 import { type Attempt, KernelUnavailable } from "./errors.ts";
-import { listCandidates } from "./interpreters.ts";
+import { isFound, listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
 import { findRuntime, findSkills } from "./runtime.ts";
@@ -81,6 +81,8 @@ export function createKernel(options: KernelOptions): Kernel {
 const ADVICE =
 	"Install Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.";
 
+const NAMED_ADVICE = "Name a Python 3.10 or newer there, or leave it out, and a Python of this machine is used.";
+
 const IPYKERNEL_ADVICE =
 	"Run prime-agent kernel install, or install ipykernel 6 (Debian: apt-get install python3-ipykernel), name a Python that " +
 	"has it in PRIME_AGENT_KERNEL_PYTHON, or use the built-in kernel: PRIME_AGENT_KERNEL=builtin.";
@@ -90,7 +92,8 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	const backend = options.env.PRIME_AGENT_KERNEL || settings.backend || "auto";
 	if (backend !== "auto" && backend !== "builtin" && backend !== "ipykernel") {
 		const known = '"auto", "ipykernel" or "builtin"';
-		throw new KernelUnavailable([], `The kernel back end "${backend}" is not there. Use ${known}.`);
+		const place = options.env.PRIME_AGENT_KERNEL ? "PRIME_AGENT_KERNEL" : "The setting kernel.backend";
+		throw new KernelUnavailable([], `${place} names the back end "${backend}", which is not there. Use ${known}.`);
 	}
 	if (!existsSync(options.cwd)) {
 		throw new KernelUnavailable([], `The folder ${options.cwd} is not there, so no kernel can start in it.`);
@@ -98,7 +101,8 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	const runtimeDir = options.runtimeDir ?? findRuntime();
 	const skillsDir = findSkills();
 	const attempts: Attempt[] = [];
-	for (const candidate of listCandidates({ env: options.env, python: settings.python })) {
+	const candidates = listCandidates({ env: options.env, python: settings.python });
+	for (const candidate of candidates) {
 		const common = { ...link, runtimeDir, skillsDir, limits };
 		// an environment made for the kernel may have ipykernel; any Python of the machine is not asked for it
 		const wish = backend === "auto" && candidate.kind !== "installed" ? "prefer" : undefined;
@@ -110,6 +114,13 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 		if ("link" in launched) return launched.link;
 		attempts.push({ python: candidate.python, lacked: launched.lacked });
 		link.signal.throwIfAborted();
+	}
+	const wrong = candidates.find((candidate) => candidate.kind === "explicit");
+	const isThere = wrong === undefined || isFound(wrong.python, link);
+	if (wrong && (!isThere || backend !== "ipykernel")) {
+		const place = options.env.PRIME_AGENT_KERNEL_PYTHON ? "PRIME_AGENT_KERNEL_PYTHON" : "The setting kernel.python";
+		const what = isThere ? "which does not fit" : "which is not there";
+		throw new KernelUnavailable(attempts, `${place} names ${wrong.python}, ${what}. ${NAMED_ADVICE}`);
 	}
 	if (backend === "ipykernel") throw new KernelUnavailable(attempts, IPYKERNEL_ADVICE);
 	throw new KernelUnavailable(attempts, attempts.length > 0 ? ADVICE : `No Python was found. ${ADVICE}`);

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKernel } from "./index.ts";
+import { createKernel, type KernelSettings } from "./index.ts";
 import { listCandidates } from "./interpreters.ts";
 
 let root = "";
@@ -74,8 +74,8 @@ describe("the search for an interpreter", () => {
 });
 
 describe("a kernel without a fit interpreter", () => {
-	async function complaint(env: Record<string, string>): Promise<string> {
-		const kernel = createKernel({ cwd: root, env: { HOME: root, ...env } });
+	async function complaint(env: Record<string, string>, settings: KernelSettings = {}): Promise<string> {
+		const kernel = createKernel({ cwd: root, env: { HOME: root, ...env }, settings });
 		kernel.prewarm();
 		const message = await kernel.execute("1").then(
 			() => "it ran",
@@ -88,7 +88,7 @@ describe("a kernel without a fit interpreter", () => {
 	it("says that a Python is too old, and which one", async () => {
 		const old = await plant("old/python3", "#!/bin/sh\necho 'is Python 3.6; 3.10 or newer is needed' >&2\nexit 64\n");
 		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: old })).toBe(
-			`The Python kernel cannot start.\nTried:\n  ${old}: is Python 3.6; 3.10 or newer is needed\nInstall Python 3.10 or newer (Debian: apt-get install python3), or name one in PRIME_AGENT_KERNEL_PYTHON.`,
+			`The Python kernel cannot start.\nTried:\n  ${old}: is Python 3.6; 3.10 or newer is needed\nPRIME_AGENT_KERNEL_PYTHON names ${old}, which does not fit. Name a Python 3.10 or newer there, or leave it out, and a Python of this machine is used.`,
 		);
 	});
 
@@ -109,6 +109,22 @@ describe("a kernel without a fit interpreter", () => {
 		);
 	});
 
+	it.each<[Record<string, string>, KernelSettings]>([
+		[{ PRIME_AGENT_KERNEL_PYTHON: "/not/there/python3" }, {}],
+		[{ PRIME_AGENT_KERNEL_PYTHON: "/not/there/python3", PRIME_AGENT_KERNEL: "ipykernel" }, {}],
+		[{ PRIME_AGENT_KERNEL_PYTHON: "python-of-nobody", PATH: "/usr/bin" }, {}],
+		[{}, { python: "/not/there/python3" }],
+	])(
+		"says who named the interpreter that is not there, and does not ask for an installation: %j %j",
+		async (env, own) => {
+			const python = own.python ?? env.PRIME_AGENT_KERNEL_PYTHON;
+			const place = own.python ? "The setting kernel.python" : "PRIME_AGENT_KERNEL_PYTHON";
+			const message = await complaint(env, own);
+			expect(message).toContain(`\n${place} names ${python}, which is not there. Name a Python`);
+			expect(message).not.toMatch(/install/i);
+		},
+	);
+
 	it("says what an interpreter printed that ended before it was ready", async () => {
 		const broken = await plant("broken/python3", "#!/bin/sh\necho 'libpython.so is missing' >&2\nexit 127\n");
 		expect(await complaint({ PRIME_AGENT_KERNEL_PYTHON: broken })).toContain(`${broken}: libpython.so is missing`);
@@ -123,7 +139,10 @@ describe("a kernel without a fit interpreter", () => {
 	});
 
 	it("says that a back end is not there", async () => {
-		expect(await complaint({ PRIME_AGENT_KERNEL: "julia" })).toMatch(/"julia" is not there/);
+		expect(await complaint({ PRIME_AGENT_KERNEL: "julia" })).toContain(
+			'PRIME_AGENT_KERNEL names the back end "julia", which is not there. Use "auto"',
+		);
+		expect(await complaint({}, { backend: "julia" as "auto" })).toContain("The setting kernel.backend names");
 	});
 
 	it("says that its folder is not there", async () => {

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { agentFolder, type Environment, expandHome, homeFolder } from "../platform/paths.ts";
 
@@ -46,6 +46,12 @@ export function managedFolders(env: Environment): readonly string[] {
 /** The interpreter of an environment. */
 export function pythonOf(folder: string): string {
 	return join(folder, "bin", "python");
+}
+
+/** Whether a file is where the system would look for this program; it need not be one that can run. */
+export function isFound(program: string, { env, cwd }: { readonly env: Environment; readonly cwd: string }): boolean {
+	const folders = program.includes("/") ? [cwd] : (env.PATH ?? "").split(delimiter);
+	return folders.some((folder) => existsSync(resolve(cwd, folder, program)));
 }
 
 function listInstalled(env: Environment): readonly string[] {

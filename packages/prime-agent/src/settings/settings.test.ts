@@ -177,3 +177,12 @@ it("takes no prototype from a file", async () => {
 	readAll();
 	expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
+
+it("tells unknown names quoted on one line, cut, and only some of very many", async () => {
+	const names = [`a\n\u001b]0;x`, "k".repeat(5000), ...Array.from({ length: 40 }, (_, index) => `zz${index}`)];
+	const { warnings } = (await setUp({}, Object.fromEntries(names.map((name) => [name, 1])))).readAll();
+	expect(warnings).toHaveLength(21);
+	expect(warnings[0]).toContain(String.raw`"a\n\u001b]0;x" is not known.`);
+	expect(warnings.filter((text) => text.includes("\n") || text.length > 500)).toEqual([]);
+	expect(warnings.at(-1)).toContain("22 more names are not known.");
+});

@@ -4,6 +4,10 @@ import { readJsonFile } from "../platform/json-file.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
 import { findUnknown } from "./known.ts";
 
+/** So many unknown names of a file are told, and so much of each. */
+const MAX_TOLD = 20;
+const MAX_NAME = 100;
+
 /** How hard a model may be asked to think, weakest first. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
@@ -149,10 +153,14 @@ function readScope({ path, isUser, env, warnings }: Scope): JsonObject {
 		warnings.push(`${path}: "${key}" is not used: ${fault}.`);
 		removeAt(values, key);
 	};
-	for (const { path: key, fault } of findUnknown(values, Object.keys(RULES))) {
-		warnings.push(`${path}: "${key}" ${fault}`);
-		removeAt(values, key);
+	const unknown = findUnknown(values, Object.keys(RULES));
+	for (const { path: key, fault } of unknown.slice(0, MAX_TOLD)) {
+		// a project's file may be anybody's, so its names are quoted
+		const name = JSON.stringify(key.length > MAX_NAME ? `${key.slice(0, MAX_NAME)}…` : key);
+		warnings.push(`${path}: ${name} ${fault}`);
 	}
+	if (unknown.length > MAX_TOLD) warnings.push(`${path}: ${unknown.length - MAX_TOLD} more names are not known.`);
+	for (const { path: key } of unknown) removeAt(values, key);
 	for (const [from, to] of OLD_NAMES) {
 		const value = valueAt(values, from);
 		if (value !== undefined && valueAt(values, to) === undefined) setAt(values, to, value);

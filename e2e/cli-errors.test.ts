@@ -59,11 +59,12 @@ it.each([["--version"], ["--help"], ["help"], ["model", "list", "--help"]])(
 );
 
 it("says what to do when there is no model at all, and leaves no trace", async () => {
-	const { run, home } = await setUpCli({ model: "none" });
+	const { run, home, agentFolder } = await setUpCli({ model: "none" });
 	const before = await readdir(home.path, { recursive: true });
 	const result = await run(["-p", "hi"]);
 	expect(result).toMatchObject({ code: 1, stdout: "" });
 	expect(result.stderr).toMatch(/^Error: No models available\. Set an API key .* ANTHROPIC_API_KEY/);
+	for (const file of ["auth.json", "models.json"]) expect(result.stderr).toContain(join(agentFolder, file));
 	expect(await readdir(home.path, { recursive: true })).toEqual(before);
 });
 

@@ -15,7 +15,7 @@ import { type Diary, openDiary } from "./diary.ts";
 import { suggest } from "./lib/edit-distance.ts";
 import { ignore } from "./lib/ignore.ts";
 import { ModelRegistry } from "./models/registry.ts";
-import { ModelError, type ModelName, NO_MODELS, selectModel } from "./models/selection.ts";
+import { describeLack, ModelError, type ModelName, selectModel } from "./models/selection.ts";
 import { createStream, loadStreams } from "./models/stream.ts";
 import { agentFolder, type Environment } from "./platform/paths.ts";
 import type { SessionPort } from "./protocol/session-port.ts";
@@ -143,7 +143,7 @@ async function listModels(place: Place, settings: Settings): ReturnType<Program[
 			rows.push({ provider, id, name, contextWindow, maxTokens, reasoning, input, isDefault, ...from });
 		}
 	}
-	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [NO_MODELS] : [])] };
+	return { rows, notes: [...warningsOf(keys, registry), ...(rows.length === 0 ? [describeLack(registry)] : [])] };
 }
 
 /** The model of a run that names none; undefined where such a run would say what to do first. */

@@ -235,11 +235,21 @@ it.each([
 	[{ provider: "opnai", id: "gpt-5" }, 'Model "opnai/gpt-5" not found. Did you mean "openai"? Use'],
 	[{ provider: "antropic" }, 'Unknown provider "antropic". Did you mean "anthropic"? Known: anthropic,'],
 	[{ provider: "nope" }, 'Unknown provider "nope". Known: anthropic,'],
-	[{ provider: "openai" }, "No API key found for openai. Set OPENAI_API_KEY, or store a key in auth.json."],
+	[{ provider: "openai" }, "No API key found for openai. Set OPENAI_API_KEY, store a key in "],
 	[{ provider: "github-copilot" }, 'The provider "github-copilot" has no default model. Name one with --model.'],
 ])("refuses the model %j with what to do", async (named, message) => {
 	const registry = await open();
 	await expect(selectModel(registry, { named })).rejects.toThrow(message);
+});
+
+it("names the files in which a key or a server can be written down", async () => {
+	const registry = await open();
+	const { auth, models } = registry.files;
+	expect([auth, models].every((path) => path.startsWith("/"))).toBe(true);
+	await expect(selectModel(registry, { named: { provider: "openai" } })).rejects.toThrow(
+		`store a key in ${auth}, or write it as "apiKey" into ${models}.`,
+	);
+	await expect(selectModel(registry, {})).rejects.toThrow(`store one in ${auth}, or describe a server in ${models}.`);
 });
 
 it("asks for no key when one is given", async () => {

@@ -16,6 +16,8 @@ import { addressVariable, BUILTIN_PROVIDERS, type BuiltinProvider, baseUrlVariab
 
 /** Every model that could be used: the built-in catalogues under what `models.json` and the environment change. */
 export class ModelRegistry {
+	/** The paths of the files in which people write down keys and servers; they need not exist. */
+	readonly files: { readonly auth: string; readonly models: string };
 	readonly #env: Environment;
 	readonly #keys: KeyChain;
 	readonly #file: ModelsFile;
@@ -25,7 +27,8 @@ export class ModelRegistry {
 	readonly #slips: ReadonlyMap<string, string>;
 	readonly #catalogs = new Map<string, Promise<Catalog>>();
 
-	private constructor(env: Environment, keys: KeyChain, file: ModelsFile) {
+	private constructor(env: Environment, keys: KeyChain, files: ModelRegistry["files"], file: ModelsFile) {
+		this.files = files;
 		this.#env = env;
 		this.#keys = keys;
 		this.#file = file;
@@ -42,8 +45,8 @@ export class ModelRegistry {
 	}): ModelRegistry {
 		const { agentFolder, env, keys, wireFormats } = options;
 		const isKnown = (provider: string) => findBuiltin(provider) !== undefined;
-		const file = readModelsFile(join(agentFolder, "models.json"), { isKnown, wireFormats });
-		return new ModelRegistry(env, keys, file);
+		const files = { auth: join(agentFolder, "auth.json"), models: join(agentFolder, "models.json") };
+		return new ModelRegistry(env, keys, files, readModelsFile(files.models, { isKnown, wireFormats }));
 	}
 
 	/** What a person should know about `models.json` and the variables that move providers. */

@@ -147,7 +147,7 @@ async function findDefault(registry: ModelRegistry): Promise<Model<Api>> {
 		const model = status && status.source !== "stale" ? await registry.defaultModel(provider) : undefined;
 		if (model) return model;
 	}
-	throw new ModelError("no_model", NO_MODELS);
+	throw new ModelError("no_model", describeLack(registry));
 }
 
 /** Throws where the provider is not used because of a mistake in its set-up: no other one may stand in for it. */
@@ -156,10 +156,13 @@ function refuse(registry: ModelRegistry, provider: string): void {
 	if (why !== undefined) throw new ModelError("refused", why);
 }
 
-/** What to do when no provider has a key. */
-export const NO_MODELS =
-	"No models available. Set an API key in the environment (for example ANTHROPIC_API_KEY or OPENAI_API_KEY), " +
-	"store one in auth.json, or describe a server in models.json. /login comes with the interactive mode.";
+/** What to do when no provider has a key; names the files. */
+export function describeLack({ files }: ModelRegistry): string {
+	return (
+		"No models available. Set an API key in the environment (for example ANTHROPIC_API_KEY or OPENAI_API_KEY), " +
+		`store one in ${files.auth}, or describe a server in ${files.models}. /login comes with the interactive mode.`
+	);
+}
 
 function notFound(name: string, hint: string): ModelError {
 	return new ModelError(
@@ -171,6 +174,7 @@ function notFound(name: string, hint: string): ModelError {
 /** The error of a provider without a key; names what to set. */
 export function noKey(registry: ModelRegistry, provider: string): ModelError {
 	const [variable] = registry.variables(provider);
-	const ways = variable ? `Set ${variable}, or store a key in auth.json.` : "Store a key or a login in auth.json.";
-	return new ModelError("no_key", `No API key found for ${provider}. ${ways}`);
+	const { auth, models } = registry.files;
+	const ways = variable ? `Set ${variable}, store a key in ${auth}` : `Store a key or a login in ${auth}`;
+	return new ModelError("no_key", `No API key found for ${provider}. ${ways}, or write it as "apiKey" into ${models}.`);
 }

@@ -14,6 +14,8 @@ export interface AuthFile {
 	readonly warnings: readonly string[];
 }
 
+const LONGEST_NAME = 32;
+
 /** Reads `auth.json`. Never throws; one unreadable entry hides no other, and no warning quotes the file. */
 export function readAuthFile(path: string): AuthFile {
 	const file = readJsonFile(path);
@@ -23,8 +25,8 @@ export function readAuthFile(path: string): AuthFile {
 	if (!isJsonObject(file.value)) return { credentials, warnings: [`${path} is not used: it is not a JSON object.`] };
 
 	const warnings = checkMode(path);
-	for (const [provider, entry] of Object.entries(file.value)) {
-		const place = `${path}: the entry of "${provider}"`;
+	for (const [index, [provider, entry]] of Object.entries(file.value).entries()) {
+		const place = `${path}: ${isName(provider) ? `the entry of "${provider}"` : `entry ${index + 1}, whose name is as long as a key,`}`;
 		const credential = readCredential(entry);
 		if (credential) credentials.set(provider, credential);
 		else warnings.push(`${place} is not a credential and is not used.`);
@@ -42,7 +44,12 @@ function checkMode(path: string): string[] {
 /** Logins carry what their provider likes; a key has its own names. */
 function listUnknown(entry: unknown): string[] {
 	if (!isJsonObject(entry) || entry.type === "oauth") return [];
-	return describeUnknown(Object.keys(entry), ["type", "key", "env"]);
+	return describeUnknown(Object.keys(entry).filter(isName), ["type", "key", "env"]);
+}
+
+/** What was pasted to the wrong place may be a key, and those are longer than names. */
+function isName(text: string): boolean {
+	return text.length <= LONGEST_NAME;
 }
 
 function readCredential(entry: unknown): StoredCredential | undefined {

@@ -165,6 +165,14 @@ it("says which name of an entry means nothing, and quotes no value", async () =>
 	]);
 });
 
+it("quotes no key that stands where a name belongs", async () => {
+	const key = `sk-${"a1B2".repeat(10)}`;
+	const { keys, path } = await setUp({ auth: { [key]: { [key]: "openai" }, acme: { type: "api_key", key: "k" } } });
+	expect(keys.warnings()).toEqual([
+		`${path}: entry 1, whose name is as long as a key, is not a credential and is not used.`,
+	]);
+});
+
 it("quotes nothing of a file that is not JSON", async () => {
 	const { keys, path } = await setUp({ auth: '{"acme": {"key": "sk-secret' });
 	expect(keys.warnings()).toEqual([`${path} is not used: it is not valid JSON (line 1, column 18).`]);

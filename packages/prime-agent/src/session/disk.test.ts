@@ -1,4 +1,4 @@
-import { ftruncateSync, mkdtempSync, readFileSync, writeSync } from "node:fs";
+import { fdatasync, ftruncateSync, mkdtempSync, readFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ const user = (content: string) => ({ type: "message", message: { role: "user", c
 
 /** A real disk that, while it is `bad`, takes only some bytes of a write and lets nothing be taken back. */
 function badDisk() {
-	const state = { bad: false, taken: 25 };
+	const state = { bad: false, taken: 25, syncs: 0, failingSyncs: 0 };
 	const fail = (code: string) => {
 		throw Object.assign(new Error(`${code}: no`), { code });
 	};
@@ -21,6 +21,11 @@ function badDisk() {
 			return writeSync(fd, bytes, offset, Math.min(length, state.taken));
 		},
 		ftruncateSync: (fd, size) => (state.bad ? fail("EIO") : ftruncateSync(fd, size)),
+		fdatasync(fd, done) {
+			state.syncs += 1;
+			if (state.failingSyncs-- > 0) setImmediate(done, Object.assign(new Error("EIO: no"), { code: "EIO" }));
+			else fdatasync(fd, done);
+		},
 	};
 	return { disk, state };
 }
@@ -76,4 +81,27 @@ test("a first write that fails in the middle leaves a session that can still be 
 	log.append([user("two")]);
 	log.close();
 	expect(textsOf(reopen(file))).toEqual(["two"]);
+});
+
+test("a disk is asked to keep what was written once, and again only for what came after that began", async () => {
+	const { log, state } = setUp();
+	log.append([user("one")]);
+	await Promise.all([log.sync(), log.sync()]);
+	await log.sync();
+	expect(state.syncs).toBe(1);
+	log.append([user("two")]);
+	const running = log.sync();
+	log.append([user("three")]);
+	await Promise.all([running, log.sync()]);
+	expect(state.syncs).toBe(3);
+});
+
+test("a sync that failed is said to everybody who waits for it, and the next one tries again", async () => {
+	const { log, state } = setUp();
+	log.append([user("one")]);
+	state.failingSyncs = 1;
+	const both = await Promise.allSettled([log.sync(), log.sync()]);
+	expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+	await log.sync();
+	expect(state.syncs).toBe(2);
 });

@@ -1,4 +1,4 @@
-import { existsSync, ftruncateSync, mkdtempSync, writeSync } from "node:fs";
+import { existsSync, fdatasync, ftruncateSync, mkdtempSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { obj, str } from "@earendil-works/pi-schema";
@@ -89,6 +89,7 @@ function failingDisk(
 				return fail();
 			},
 			ftruncateSync: (fd, size) => (isDead() ? fail() : ftruncateSync(fd, size)),
+			fdatasync,
 		},
 	};
 }

@@ -51,9 +51,10 @@ export interface OpenedStore {
 export interface Disk {
 	writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
 	ftruncateSync(fd: number, size: number): void;
+	fdatasync(fd: number, done: (error: NodeJS.ErrnoException | null) => void): void;
 }
 
-const DISK: Disk = { writeSync, ftruncateSync };
+const DISK: Disk = { writeSync, ftruncateSync, fdatasync };
 
 /** A store that creates its file (0600, in a folder 0700) with the first append. */
 export function createFileStore(file: string, disk = DISK): SessionStore {
@@ -109,7 +110,9 @@ class FileStore implements SessionStore {
 	#mend: Mend | undefined;
 	/** A write failed and what it left is still there; nothing is written behind it. */
 	#isSoiled = false;
-	#syncing: Promise<unknown> = Promise.resolve();
+	/** Something was written since the last sync began. */
+	#isUnsynced = false;
+	#lastSync: Promise<void> = Promise.resolve();
 
 	/** What was read last: walks over many entries, mostly towards the beginning, read the file in blocks. */
 	#block: { readonly bytes: Buffer; offset: number; length: number } | undefined;
@@ -155,6 +158,7 @@ class FileStore implements SessionStore {
 		}
 		this.#written += bytes.length;
 		this.#held = NOTHING;
+		this.#isUnsynced = true;
 		return offset;
 	}
 
@@ -186,16 +190,21 @@ class FileStore implements SessionStore {
 
 	sync(): Promise<void> {
 		const fd = this.#fd;
-		if (fd === undefined) return Promise.resolve();
-		// A sync under way may have begun before the last append, so this one follows it.
-		const next = this.#syncing.then(
-			() =>
-				new Promise<void>((resolve, reject) =>
-					fdatasync(fd, (error) => (error ? reject(storageError(this.file, error)) : resolve())),
-				),
-		);
-		this.#syncing = next.catch(() => undefined);
+		// The last one, done or under way, covers everything.
+		if (fd === undefined || !this.#isUnsynced) return this.#lastSync;
+		this.#isUnsynced = false;
+		// A sync under way may have begun before the last append, so this one follows it, whatever came of it.
+		const before = this.#lastSync.catch((error: unknown) => ignore(error, "this sync covers what that one did not"));
+		const next = before.then(() => this.#flush(fd));
+		this.#lastSync = next;
 		return next;
+	}
+
+	async #flush(fd: number): Promise<void> {
+		const error = await new Promise<Error | null>((done) => this.#disk.fdatasync(fd, done));
+		if (!error) return;
+		this.#isUnsynced = true;
+		throw storageError(this.file, error);
 	}
 
 	close(): void {

@@ -93,9 +93,9 @@ it("finds the newest session of a folder, also through a link to it", async () =
 
 it("looks for sessions where the flag says, then the environment, the settings, the agent folder", () => {
 	const where = (options: Partial<Parameters<typeof sessionFolder>[0]>) =>
-		sessionFolder({ agentFolder: "/agent", cwd: "/work", env: {}, ...options });
+		sessionFolder({ agentFolder: "/agent", cwd: "/home/user/project", env: {}, ...options });
 	const env = { HOME: "/home/user", PRIME_AGENT_SESSION_DIR: "~/s", PRIME_AGENT_CODING_AGENT_SESSION_DIR: "/old" };
-	expect(where({ flag: "here", env, settings: "/set" })).toBe("/work/here");
+	expect(where({ flag: "here", env, settings: "/set" })).toBe("/home/user/project/here");
 	expect(where({ env, settings: "/set" })).toBe("/home/user/s");
 	expect(where({ env: { PRIME_AGENT_CODING_AGENT_SESSION_DIR: "/old" }, settings: "/set" })).toBe("/old");
 	expect(where({ settings: "/set" })).toBe("/set");

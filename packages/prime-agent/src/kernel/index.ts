@@ -11,6 +11,7 @@ import { QueuedKernel } from "./kernel.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
 import { findRuntime, findSkills } from "./runtime.ts";
 import type { SnapshotOptions } from "./snapshot.ts";
+import { explainLack, explainPlace, type StandIn } from "./stand-in.ts";
 import { watchTermination } from "./termination.ts";
 
 /** The `kernel.*` settings. */
@@ -67,7 +68,7 @@ export function createKernel(options: KernelOptions): Kernel {
 	const { env, leftOut } = filterEnvironment(own, settings.envPass);
 	const isTerminating = watchTermination();
 	const kernel = new QueuedKernel({
-		start: (link) => startKernel(options, { ...link, cwd: options.cwd, env }),
+		start: ({ onStandIn, ...link }) => startKernel(options, { ...link, cwd: options.cwd, env }, onStandIn),
 		clock: options.clock ?? systemClock,
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
@@ -87,7 +88,14 @@ const IPYKERNEL_ADVICE =
 	"Run prime-agent kernel install, or install ipykernel 6 (Debian: apt-get install python3-ipykernel), name a Python that " +
 	"has it in PRIME_AGENT_KERNEL_PYTHON, or use the built-in kernel: PRIME_AGENT_KERNEL=builtin.";
 
-async function startKernel(options: KernelOptions, link: LinkOptions): Promise<KernelLink> {
+/** An interpreter of which nobody knows that it has ipykernel, although it was chosen for that. */
+const UNKNOWN_LACK = "has no ipykernel 6";
+
+async function startKernel(
+	options: KernelOptions,
+	link: LinkOptions,
+	onStandIn: (standIn: StandIn) => void,
+): Promise<KernelLink> {
 	const { settings = {}, limits } = options;
 	const backend = options.env.PRIME_AGENT_KERNEL || settings.backend || "auto";
 	if (backend !== "auto" && backend !== "builtin" && backend !== "ipykernel") {
@@ -101,6 +109,7 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 	const runtimeDir = options.runtimeDir ?? findRuntime();
 	const skillsDir = findSkills();
 	const attempts: Attempt[] = [];
+	let standIn: StandIn | undefined;
 	const candidates = listCandidates({ env: options.env, python: settings.python });
 	for (const candidate of candidates) {
 		const common = { ...link, runtimeDir, skillsDir, limits };
@@ -110,8 +119,17 @@ async function startKernel(options: KernelOptions, link: LinkOptions): Promise<K
 			...common,
 			backend: backend === "ipykernel" ? "ipykernel" : wish,
 		});
-		if ("lacked" in launched && wish && !link.signal.aborted) launched = await launchBuiltin(candidate, common);
-		if ("link" in launched) return launched.link;
+		if ("lacked" in launched && wish && !link.signal.aborted) {
+			standIn ??= explainLack(candidate, launched.lacked, options.env);
+			launched = await launchBuiltin(candidate, common);
+		}
+		if ("link" in launched) {
+			if (backend === "auto" && launched.link.info.backend === "builtin") {
+				standIn ??= wish ? explainLack(candidate, UNKNOWN_LACK, options.env) : explainPlace(options.env);
+				if (standIn) onStandIn(standIn);
+			}
+			return launched.link;
+		}
 		attempts.push({ python: candidate.python, lacked: launched.lacked });
 		link.signal.throwIfAborted();
 	}

@@ -14,11 +14,17 @@ import { pause, stopCell } from "./escalation.ts";
 import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
 import { makeRestart } from "./restart.ts";
 import { type Restored, type SnapshotOptions, Snapshots } from "./snapshot.ts";
+import type { StandIn } from "./stand-in.ts";
+
+/** What the start of a kernel process is given; `onStandIn` hears why it is not the one that was meant to serve. */
+export interface StartOptions extends Pick<LinkOptions, "onRequest" | "onLeftovers" | "signal"> {
+	readonly onStandIn: (standIn: StandIn) => void;
+}
 
 /** What a queued kernel is made of. */
 export interface QueuedKernelOptions {
 	/** Starts one kernel process. */
-	readonly start: (options: Pick<LinkOptions, "onRequest" | "onLeftovers" | "signal">) => Promise<KernelLink>;
+	readonly start: (options: StartOptions) => Promise<KernelLink>;
 	readonly clock: ClockPort;
 	readonly cellTimeoutMs: number;
 	/** How long a cell may ignore an interrupt before its kernel is killed. */
@@ -184,7 +190,9 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		const { start, onLeftovers } = this.#options;
 		const { signal } = this.#closing;
 		const onRequest: HostRequestHandler = (type, payload, stop) => this.#answer(type, payload, stop);
-		const link = await start({ onRequest, onLeftovers, signal });
+		const onStandIn = (standIn: StandIn) => this.#onEvent({ type: "stands_in", ...standIn });
+		const starting = { onRequest, onLeftovers, signal, onStandIn };
+		const link = await start(starting);
 		const kill = () => link.kill();
 		signal.addEventListener("abort", kill, { once: true });
 		const restored = await this.#snapshots?.restore(link, signal);
@@ -193,7 +201,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		link.kill();
 		await link.close();
 		signal.throwIfAborted();
-		return { link: await start({ onRequest, onLeftovers, signal }), restored };
+		return { link: await start(starting), restored };
 	}
 
 	async #answer(type: string, payload: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {

@@ -50,7 +50,9 @@ it("an environment that does not start is named with what it said, and the next 
 	);
 	const status = await inspect();
 	expect(status.kernel?.backend).toBe("builtin");
-	expect(status.reason).toBe("The environment made for the kernel does not run: libpython is gone.");
+	expect(status.reason).toBe(
+		`The environment made for the kernel (${broken}) did not start ipykernel: libpython is gone. prime-agent kernel install makes it anew.`,
+	);
 	expect(status.interpreters[0]).toMatchObject({ python: broken, kind: "managed", unfit: "libpython is gone" });
 });
 

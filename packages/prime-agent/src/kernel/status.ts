@@ -9,6 +9,7 @@ import { type Candidate, listCandidates, managedFolders } from "./interpreters.t
 import { INSTALL_LOCK } from "./lock.ts";
 import { type Probe, probeInterpreter, whyUnfit } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
+import type { StandIn } from "./stand-in.ts";
 
 /** Where to look, and what the user wants. */
 export interface StatusOptions {
@@ -35,7 +36,7 @@ export async function inspectKernel(options: StatusOptions): Promise<KernelRepor
 	const environments = managedFolders(env);
 	return {
 		kernel: started.kernel ?? null,
-		reason: started.kernel ? explain(started.kernel, interpreters, options) : started.reason,
+		reason: started.kernel ? explain(started, options) : started.reason,
 		environments,
 		interpreters,
 		installing: findInstaller(environments),
@@ -43,16 +44,20 @@ export async function inspectKernel(options: StatusOptions): Promise<KernelRepor
 }
 
 type Started =
-	| { readonly kernel: NonNullable<KernelReport["kernel"]> }
+	| { readonly kernel: NonNullable<KernelReport["kernel"]>; readonly standIn: StandIn | undefined }
 	| { readonly kernel?: undefined; readonly reason: string };
 
 async function tryKernel({ cwd, env, settings, signal }: StatusOptions): Promise<Started> {
 	const kernel = createKernel({ cwd, env, settings });
+	let standIn: StandIn | undefined;
+	kernel.watch((event) => {
+		if (event.type === "stands_in") standIn = event;
+	});
 	try {
 		await kernel.execute("None", { signal });
 		const info = kernel.info();
 		if (!info) return { reason: "A kernel started and ended at once." };
-		return { kernel: { backend: info.backend, python: info.python, version: info.version } };
+		return { kernel: { backend: info.backend, python: info.python, version: info.version }, standIn };
 	} catch (error) {
 		return { reason: errorText(error) };
 	} finally {
@@ -73,24 +78,20 @@ function describe({ python, kind }: Candidate, probe: Probe): InterpreterReport 
 }
 
 function explain(
-	{ backend }: NonNullable<KernelReport["kernel"]>,
-	interpreters: readonly InterpreterReport[],
+	{ kernel, standIn }: Extract<Started, { readonly kernel: object }>,
 	{ env, settings }: StatusOptions,
 ): string {
 	if (env.PRIME_AGENT_KERNEL && env.PRIME_AGENT_KERNEL !== "auto") return "PRIME_AGENT_KERNEL asks for it.";
 	if (!env.PRIME_AGENT_KERNEL && settings.backend && settings.backend !== "auto") {
 		return "The setting kernel.backend asks for it.";
 	}
-	const [first] = interpreters;
-	const named = env.PRIME_AGENT_KERNEL_PYTHON ? "PRIME_AGENT_KERNEL_PYTHON" : "the setting kernel.python";
-	const place =
-		first?.kind === "explicit" ? `The interpreter that ${named} names` : "The environment made for the kernel";
-	if (backend === "ipykernel") return `${place} has ipykernel.`;
-	if (!first || first.kind === "installed") {
+	if (standIn) return `${standIn.reason} ${standIn.advice}`;
+	if (kernel.backend === "builtin") {
 		return "No environment was made for the kernel: prime-agent kernel install makes one with ipykernel.";
 	}
-	if (first.unfit !== null) return `${place} does not run: ${first.unfit}.`;
-	return `${place} ${first.lacked ?? "has an ipykernel that did not start"}.`;
+	if (env.PRIME_AGENT_KERNEL_PYTHON) return "The interpreter that PRIME_AGENT_KERNEL_PYTHON names has ipykernel.";
+	if (settings.python) return "The interpreter that the setting kernel.python names has ipykernel.";
+	return "The environment made for the kernel has ipykernel.";
 }
 
 function findInstaller(environments: readonly string[]): KernelReport["installing"] {

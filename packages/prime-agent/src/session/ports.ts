@@ -74,7 +74,9 @@ export type KernelEvent =
 			/** Cells that began meanwhile: what they change is not in it. */
 			readonly behind: number;
 	  }
-	| { readonly type: "save_failed"; readonly reason: string };
+	| { readonly type: "save_failed"; readonly reason: string }
+	/** The built-in kernel serves where ipykernel was meant to: why, and what to do, in sentences. */
+	| { readonly type: "stands_in"; readonly reason: string; readonly advice: string };
 
 /** What one cell gave. `stdout` and `stderr` are whole or already cut to head and tail by the kernel. */
 export interface CellResult {

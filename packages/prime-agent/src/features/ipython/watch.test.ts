@@ -43,3 +43,13 @@ test("a snapshot that cannot be written is an event and a warning, once for each
 		`warning: The variables of the kernel were not saved: ${reason}.`,
 	]);
 });
+
+test("a kernel that stands in for another is an event and a warning, once, however many kernels start", () => {
+	const reason = "The environment made for the kernel (/home/user/venv) has no Python that can run any more.";
+	const advice = "prime-agent kernel install makes it anew.";
+	const event: KernelEvent = { type: "stands_in", reason, advice };
+	expect(tell(event, event)).toEqual([
+		{ kernel_stands_in: { backend: "builtin", reason, advice } },
+		`warning: Cells run on the built-in kernel. ${reason} ${advice}`,
+	]);
+});

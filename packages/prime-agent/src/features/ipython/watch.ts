@@ -12,6 +12,11 @@ export function tellKernelEvents({ emit, notify }: Teller): (event: KernelEvent)
 		if (event.type === "ended") {
 			emit("kernel_ended", data);
 			notify("warning", `${event.how} The next cell gets a new one.`);
+		} else if (event.type === "stands_in") {
+			const text = `Cells run on the built-in kernel. ${event.reason} ${event.advice}`;
+			if (!isNew(text)) return;
+			emit("kernel_stands_in", { backend: "builtin", ...data });
+			notify("warning", text);
 		} else if (event.type === "save_failed") {
 			const text = `The variables of the kernel were not saved: ${event.reason}.`;
 			if (!isNew(text)) return;

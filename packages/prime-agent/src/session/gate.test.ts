@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { queryObjects } from "node:v8";
 import { expect, test } from "vitest";
 import { Gate } from "./gate.ts";
 
@@ -90,4 +92,29 @@ test("a running task is told when somebody stops the session's work, but not by 
 	end();
 	await Promise.all([first, second]);
 	expect(gate.interrupt("stop")).toBe(false);
+});
+
+test("inside of a turn another session's gate grants an exclusive task, and inside of that the first gate still refuses", async () => {
+	const parent = new Gate();
+	const child = new Gate();
+	const inner = await parent.turn(() =>
+		child.exclusive("compact", {}, async () => {
+			const own = child.exclusive("compact", {}, () => Promise.resolve()).catch((error: Error) => error.message);
+			const outer = child
+				.outside(() => parent.exclusive("refine", {}, () => Promise.resolve()))
+				.catch((error: Error) => error.message);
+			return Promise.all([own, outer]);
+		}),
+	);
+	expect(inner).toEqual([
+		expect.stringContaining('"compact" cannot run inside of compact'),
+		expect.stringContaining('"refine" cannot run inside of a turn'),
+	]);
+});
+
+test("many gates leave nothing behind that every later promise of the process would have to visit", async () => {
+	await new Gate().turn(() => Promise.resolve());
+	const before = queryObjects(AsyncLocalStorage, { format: "count" });
+	for (let i = 0; i < 50; i++) await new Gate().turn(() => Promise.resolve());
+	expect(queryObjects(AsyncLocalStorage, { format: "count" })).toBe(before);
 });

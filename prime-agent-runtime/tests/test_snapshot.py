@@ -11,9 +11,9 @@ import unittest
 import support  # noqa: F401  (puts the package on the path)
 
 from rlm.namespace import Names
-from rlm.snapshot import file, read, saver, sources, write
+from rlm.snapshot import file, place, read, saver, sources, write
 
-LIMITS = {"variable": 1 << 20, "total": 4 << 20, "seconds": 60, "variableSeconds": 30}
+LIMITS = {"variable": 1 << 20, "total": 4 << 20, "count": 1000, "seconds": 60, "variableSeconds": 30}
 
 
 class SnapshotTest(unittest.TestCase):
@@ -41,7 +41,7 @@ class SnapshotTest(unittest.TestCase):
 
     def save(self, carried=(), limits=LIMITS):
         order = {"path": self.path, "cwd": "/home/user", "limits": limits}
-        return write.write(self.main.__dict__, self.names(), list(carried), order)
+        return write.write(self.main.__dict__, self.names(), list(carried), order, place.Place())
 
     def restore(self):
         """Into an empty namespace; returns it and the answer."""

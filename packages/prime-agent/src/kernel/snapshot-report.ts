@@ -15,6 +15,8 @@ export type SaveReport =
 	  }
 	/** A cell came first, or the end of the kernel. */
 	| { readonly kind: "busy" }
+	/** A variable ended the copy that was writing it; the next attempt leaves that one out. */
+	| { readonly kind: "again" }
 	| { readonly kind: "failed"; readonly problem: string };
 
 /** What a kernel says about a snapshot that it was asked to restore. */
@@ -33,6 +35,7 @@ export interface RestoreReport {
 /** The answer to `save`, its fields unchecked. */
 export function readSaved(answer: Message): SaveReport {
 	if (answer.busy === true || answer.ended === true) return { kind: "busy" };
+	if (answer.again === true) return { kind: "again" };
 	if (!Array.isArray(answer.saved))
 		return { kind: "failed", problem: readProblem(answer) ?? "the kernel did not say why" };
 	const bytes = typeof answer.bytes === "number" ? answer.bytes : 0;

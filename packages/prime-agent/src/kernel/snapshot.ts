@@ -17,8 +17,18 @@ const SHARE = 10;
 /** How long a kernel may take to restore; what is loaded is code and may hang. */
 const RESTORE_MS = 30_000;
 
-/** Bounds of one snapshot: bytes of a variable and of all, seconds for all and for one variable. */
-const LIMITS = { variable: 64 << 20, total: 256 << 20, seconds: 10, variableSeconds: 2 };
+/** Bounds of one snapshot: bytes of a variable and of all, how many, seconds for all and for one. */
+export interface SnapshotLimits {
+	readonly variable: number;
+	readonly total: number;
+	readonly count: number;
+	readonly seconds: number;
+	readonly variableSeconds: number;
+}
+
+const LIMITS: SnapshotLimits = { variable: 64 << 20, total: 256 << 20, count: 10_000, seconds: 10, variableSeconds: 2 };
+/** So many variables may end the process that saves them before it is given up for this time. */
+const MAX_ATTEMPTS = 8;
 
 /** Where snapshots go and who hears of them. */
 export interface SnapshotOptions {
@@ -27,8 +37,8 @@ export interface SnapshotOptions {
 	/** Where the kernel begins; cells that changed to another folder find themselves there again only from the same one. */
 	readonly cwd: string;
 	readonly onEvent: (event: KernelEvent) => void;
-	/** Bounds other than the usual ones, for tests. */
-	readonly limits?: Partial<typeof LIMITS> | undefined;
+	/** Bounds other than the usual ones. */
+	readonly limits?: Partial<SnapshotLimits> | undefined;
 	readonly restoreMs?: number | undefined;
 }
 
@@ -161,10 +171,15 @@ export class Snapshots {
 			this.#tellFailure(errorText(error));
 			return;
 		}
-		const report = readSaved(await link.ask("save", { path, cwd, limits: { ...LIMITS, ...limits } }));
+		const order = { path, cwd, limits: { ...LIMITS, ...limits } };
+		let report = readSaved(await link.ask("save", order));
+		for (let attempt = 1; report.kind === "again" && attempt < MAX_ATTEMPTS; attempt += 1) {
+			report = readSaved(await link.ask("save", order));
+		}
 		const now = performance.now();
 		this.#notBefore = now + (now - began) * SHARE;
 		if (report.kind === "failed") this.#tellFailure(report.problem);
+		if (report.kind === "again") this.#tellFailure("too many variables end the process that saves them");
 		if (report.kind !== "saved") return;
 		this.#known = cells;
 		this.#dirtySince = now;

@@ -15,6 +15,8 @@ class Snapshots:
         self.note = note
         # names that the last snapshot holds and this kernel could not restore
         self.carried = []
+        # variables whose saving ended or stopped the copy: by name what they were, and why they are left out
+        self.harmful = {}
 
     def serve(self, message):
         """Answers a `save` or `restore` of the host; in the main thread, while no cell runs."""
@@ -41,7 +43,17 @@ class Snapshots:
         self.answer(message, answer)
 
     def save(self, message):
-        names = self.names.of_user()
+        from rlm.snapshot.place import Place
+
+        namespace = self.names.namespace
+        self.harmful = {
+            name: (what, why)
+            for name, (what, why) in self.harmful.items()
+            if name in namespace and identify(namespace[name]) == what
+        }
+        names = [name for name in self.names.of_user() if name not in self.harmful]
+        known = [(name, identify(namespace[name])) for name in names]
+        place = Place()
         read, send = os.pipe()
         try:
             pid = os.fork()
@@ -50,18 +62,19 @@ class Snapshots:
             os.close(send)
             raise
         if pid == 0:
-            self.write(message, names, send)
+            self.write(message, names, place, send)
         os.close(send)
         # the guardian ends it with the kernel
         self.note(b"c", pid)
+        job = (message, pid, read, lambda: place.find(known))
         try:
-            threading.Thread(target=self.wait, args=(message, pid, read), name="rlm-snapshot", daemon=True).start()
+            threading.Thread(target=self.wait, args=job, name="rlm-snapshot", daemon=True).start()
         except RuntimeError:
             # no more threads: whoever saves must not wait for the copy either
-            os.kill(pid, signal.SIGKILL)
-            self.wait(message, pid, read)
+            kill_copy(pid)
+            self.wait(message, pid, read, lambda: None)
 
-    def write(self, message, names, send):
+    def write(self, message, names, place, send):
         """In the copy: never returns."""
         try:
             os.setsid()
@@ -72,8 +85,9 @@ class Snapshots:
             close_in_children(send)
             from rlm.snapshot import write
 
+            refused = [{"name": name, "why": why} for name, (_, why) in self.harmful.items()]
             try:
-                answer = write.write(self.names.namespace, names, self.carried, message)
+                answer = write.write(self.names.namespace, names, self.carried, message, place, refused)
             except OSError as error:
                 answer = {"problem": "it cannot be written: %s" % error.strerror}
             except Exception as error:
@@ -83,17 +97,56 @@ class Snapshots:
         finally:
             os._exit(0)
 
-    def wait(self, message, pid, read):
-        """In a thread of its own: hands on what the copy answers."""
-        with open(read, "rb") as pipe:
-            text = pipe.read()
-        try:
-            os.waitpid(pid, 0)
-        except ChildProcessError:
-            # a cell waited for any child and got this one
-            pass
+    def wait(self, message, pid, read, find):
+        """In a thread of its own: hands on what the copy answers; `find` gives the variable that it was at, or None.
+
+        The code of a variable runs in a child of the copy and can stop or kill it. Then the whole group is killed, and the
+        host is told to ask again: next time that variable is left out.
+        """
+        from rlm.snapshot.quiet import END_S
+        from rlm.snapshot.watch import STOPPED, collect
+
+        limit = message["limits"]["seconds"] + END_S + GROUP_GRACE_S
+        text, _, fault = collect(read, pid, limit, lambda: kill_copy(pid))
+        if not text:
+            kill_group(pid)
         self.note(b"e", pid)
-        self.answer(message, json.loads(text) if text else {"problem": "the copy of the kernel that saves them ended"})
+        if text:
+            self.answer(message, json.loads(text))
+            return
+        found = find()
+        if found is None:
+            self.answer(message, {"problem": "the copy of the kernel that saves them ended"})
+            return
+        name, what = found
+        done = "stopped" if fault == STOPPED else "held up" if fault else "ended"
+        self.harmful[name] = (what, "saving it %s the copy of the kernel that does it" % done)
+        self.answer(message, {"again": True})
+
+
+# beyond the copy's own alarm
+GROUP_GRACE_S = 5
+
+
+def identify(value):
+    """Tells a value from another one under the same name, without holding it."""
+    return id(value), type(value)
+
+
+def kill_group(pid):
+    """Kills the copy, its workers and what these left in their group; False when there is no such group."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        # not made yet, or nothing but ended processes in it
+        return False
+    return True
+
+
+def kill_copy(pid):
+    """Kills a copy that nobody has waited for yet, with its group."""
+    if not kill_group(pid):
+        os.kill(pid, signal.SIGKILL)
 
 
 def close_in_children(fd):

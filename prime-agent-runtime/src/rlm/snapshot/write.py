@@ -2,36 +2,41 @@
 
 import json
 import os
-import select
 import signal
 import sys
 import time
 
 from rlm.snapshot.file import Reader, TooLarge, Unreadable, Unwritable, Writer
 from rlm.snapshot.saver import Saver, Unsaved
+from rlm.snapshot.watch import STOPPED, collect
 
 MAX_REASON = 200
 # how many variables may crash or hang before the rest is given up
 MAX_LOSSES = 8
-# between two looks at a worker that says nothing
-LOOK_MS = 50
+# how long after its alarm a worker may live; one that blocks the alarm is killed then
+ALARM_GRACE_S = 2
 
 
-def write(namespace, names, carried, order):
+def write(namespace, names, carried, order, place, refused=()):
     """Saves the variables `names`, and of the old file those in `carried`, in its place; returns a report.
 
-    `order` has `path`, `cwd` (where the kernel began) and `limits`: these have `variable` and `total` in bytes, `seconds`
-    and `variableSeconds`. Raises when the old file stays.
+    `order` has `path`, `cwd` (where the kernel began) and `limits`: these have `variable` and `total` in bytes, `count` of
+    variables, `seconds` and `variableSeconds`. `place` is told which variable is at work, `refused` are records of variables
+    that are left out. Raises when the old file stays.
     """
     path, limits = order["path"], order["limits"]
     aside = path + ".new"
     old = open_old(path)
     writer = Writer(aside)
     try:
-        records, unsaved = write_all_variables(writer, namespace, names, limits)
+        count = limits["count"]
+        records, unsaved = write_all_variables(writer, namespace, names[:count], limits, place)
+        unsaved += [{"name": name, "why": "there are more than %d variables" % count} for name in names[count:]]
+        unsaved += refused
         if old is not None:
-            carry(writer, old, [name for name in carried if name not in names], limits["total"], records)
-            if names and not records and old.table["records"]:
+            bound = {*names, *(each["name"] for each in refused)}
+            carry(writer, old, [name for name in carried if name not in bound], limits["total"], records)
+            if unsaved and not records and old.table["records"]:
                 raise Unsaved("none of the variables could be saved: %s" % unsaved[0]["why"])
         table = {
             "python": list(sys.version_info[:2]),
@@ -101,7 +106,7 @@ def carry(writer, old, names, total, records):
         records.append(record)
 
 
-def write_all_variables(writer, namespace, names, limits):
+def write_all_variables(writer, namespace, names, limits, place):
     """Records of what was saved, and what was not with its reason. Each variable may crash or hang its worker."""
     records = []
     unsaved = []
@@ -116,7 +121,7 @@ def write_all_variables(writer, namespace, names, limits):
             break
         seconds = min(left, limits["variableSeconds"])
         saved = {record["name"] for record in records}
-        done, how = run_worker(writer, namespace, names, index, saved, seconds, deadline, limits)
+        done, how = run_worker(writer, namespace, names, index, saved, seconds, deadline, limits, place)
         for message in done:
             if "why" in message:
                 unsaved.append(message)
@@ -129,21 +134,24 @@ def write_all_variables(writer, namespace, names, limits):
             unsaved.append({"name": names[index], "why": how})
             index += 1
             losses += 1
+    place.leave()
     return records, unsaved
 
 
-def run_worker(writer, namespace, names, start, saved, seconds, deadline, limits):
+def run_worker(writer, namespace, names, start, saved, seconds, deadline, limits, place):
     """One fork that saves as much as it can; returns what it did, and how it ended if it did not reach the end."""
     read, send = os.pipe()
     pid = os.fork()
     if pid == 0:
-        work(writer, namespace, names, start, saved, seconds, deadline, limits, send)
+        work(writer, namespace, names, start, saved, seconds, deadline, limits, place, send)
     os.close(send)
-    text, status = collect(read, pid)
+    text, status, fault = collect(read, pid, seconds + ALARM_GRACE_S, lambda: os.kill(pid, signal.SIGKILL))
     done = [json.loads(line) for line in text.splitlines(True) if line.endswith(b"\n")]
     if done and done[-1] == REACHED:
         return done[:-1], None
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+    if fault == STOPPED:
+        return done, "saving it stopped the process"
+    if fault or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM):
         return done, "saving it took longer than %.3g s" % seconds
     if os.WIFSIGNALED(status):
         return done, "saving it crashed (%s)" % signal.Signals(os.WTERMSIG(status)).name
@@ -152,37 +160,19 @@ def run_worker(writer, namespace, names, start, saved, seconds, deadline, limits
     return done, "saving it ended the process"
 
 
-def collect(read, pid):
-    """What a worker wrote, and its status. What counts is its own end: a process that user code forked may keep the pipe."""
-    pieces = []
-    os.set_blocking(read, False)
-    poll = select.poll()
-    poll.register(read, select.POLLIN)
-    with open(read, "rb", buffering=0) as pipe:
-        while True:
-            poll.poll(LOOK_MS)
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            while piece := pipe.read(1 << 16):
-                pieces.append(piece)
-            if piece == b"" and not ended:
-                # nobody can write any more
-                ended, status = os.waitpid(pid, 0)
-            if ended:
-                return b"".join(pieces), status
-
-
 # how a worker says that it has reached the end, and that the file cannot be written
 REACHED = {"reached": "end"}
 DISK = 74
 
 
-def work(writer, namespace, names, start, saved, seconds, deadline, limits, send):
+def work(writer, namespace, names, start, saved, seconds, deadline, limits, place, send):
     """The worker: never returns."""
     try:
         first = {id(namespace[name]): name for name in reversed(names)}
         saver = Saver(writer, namespace, first, saved, limits)
         own = os.getpid()
-        for name in names[start:]:
+        for index, name in enumerate(names[start:], start):
+            place.enter(index)
             # the default action ends this process, also while it is stuck in C code
             signal.setitimer(signal.ITIMER_REAL, max(0.001, min(seconds, deadline - time.monotonic())))
             try:

@@ -42,6 +42,50 @@ export const SAVING: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "Variables that stop, block or kill the process that saves them are named, and hold up no later snapshot",
+		run: async (bench) => {
+			const { kernel, saved, kill, events } = openKept(bench, {
+				snapshots: { limits: { variableSeconds: 1, seconds: 30 } },
+			});
+			await kernel.execute(
+				"import os, signal, time\ndef harm(act):\n    class Harm:\n        def __reduce__(self):\n            act()\n            time.sleep(600)\n    return Harm()\ndef block():\n    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])",
+			);
+			await kernel.execute(
+				"a = 1\nitself = harm(lambda: os.kill(os.getpid(), signal.SIGSTOP))\nb = 2\ngroup = harm(lambda: os.kill(0, signal.SIGSTOP))\nd = 4\nparent = harm(lambda: os.kill(os.getppid(), signal.SIGSTOP))\ne = 5\nkills = harm(lambda: os.kill(os.getppid(), signal.SIGKILL))\nc = 3\nblocks = harm(block)\nf = 6",
+			);
+			const why = (await saved()).unsaved;
+			expect(Object.fromEntries(why.map((each) => [each.name, each.why]))).toEqual({
+				itself: "saving it stopped the process",
+				blocks: "saving it took longer than 1 s",
+				group: "saving it stopped the copy of the kernel that does it",
+				parent: "saving it stopped the copy of the kernel that does it",
+				kills: "saving it ended the copy of the kernel that does it",
+			});
+			// what it was stays out, whatever comes under its name is saved
+			await kernel.execute("g = 7\nparent = 8\nblocks = 9");
+			await kernel.save();
+			expect(namesOf((await saved()).unsaved)).not.toContain("parent");
+			expect(events.filter(({ type }) => type !== "saved")).toEqual([]);
+			await kill();
+			check(await kernel.execute("print(a, b, c, d, e, f, g, parent, blocks)"), { stdout: "1 2 3 4 5 6 7 8 9\n" });
+		},
+	},
+	{
+		title: "A kernel whose only variable kills the process that saves it keeps the snapshot that it had",
+		run: async (bench) => {
+			const { kernel, events, saved, path } = openKept(bench);
+			await kernel.execute("x = 'first'");
+			await saved();
+			const before = await readFile(path);
+			await kernel.execute(
+				"class Kills:\n    def __reduce__(self):\n        import os\n        os.kill(os.getppid(), 9)\nx = Kills()\ndel Kills",
+			);
+			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
+			expect(events.at(-1)).toMatchObject({ reason: expect.stringContaining("saving it ended the copy") });
+			expect(await readFile(path)).toEqual(before);
+		},
+	},
+	{
 		title: "Saving runs in a copy: what it prints, changes or signals reaches no cell",
 		run: async (bench) => {
 			const { kernel, saved } = openKept(bench);

@@ -44,6 +44,9 @@ def main():
 
         skills.FOLDERS.extend(word[9:] for word in sys.argv if word.startswith("--skills="))
         if with_ipykernel:
+            from rlm.jupyter.load import load
+
+            load()
             from rlm.jupyter.kernel import run
         else:
             from rlm.kernel import run

@@ -7,6 +7,7 @@ import os
 import zmq
 from ipykernel.iostream import IOPubThread
 from ipykernel.kernelapp import IPKernelApp
+from traitlets import Type
 from traitlets.config import Config
 
 # the longest path of a socket is 107 bytes on Linux and 103 on macOS; the folder is given without its socket
@@ -15,6 +16,12 @@ FOLDER_BYTES = 80
 
 class KernelApp(IPKernelApp):
     """Binds its sockets in `folder` (None: on the loopback network) and writes nothing anywhere else."""
+
+    # the usual class is that of a program which talks to kernels: it would be loaded with all of its package
+    blocking_class = Type(klass=object, default_value=object)
+
+    def parse_command_line(self, argv=None):
+        """There is none, and to find that out costs as much as a tenth of a start."""
 
     def init_connection_file(self):
         """No file: it would hold the key."""
@@ -77,6 +84,8 @@ def configure(folder):
     """The settings of an application whose sockets and files lie in `folder`."""
     config = Config()
     config.HistoryManager.enabled = False
+    # loaded by the first %store
+    config.MagicsManager.lazy_magics = {"store": "IPython.extensions.storemagic"}
     config.InteractiveShell.colors = "NoColor"
     config.IPKernelApp.capture_fd_output = False
     # a message that is not copied needs a thread with descriptors of its own, and a cell may have used up all

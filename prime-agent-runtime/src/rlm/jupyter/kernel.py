@@ -1,4 +1,4 @@
-"""The kernel process on ipykernel: its sockets and IPython serve cells in the main thread."""
+"""The kernel process on ipykernel: its sockets and IPython serve cells in the main thread. `rlm.jupyter.load` loads it."""
 
 import atexit
 import builtins
@@ -6,18 +6,30 @@ import faulthandler
 import gc
 import os
 import sys
+from queue import SimpleQueue
+from threading import RLock
 
+import ipykernel._version
+
+from rlm import host, magics
 from rlm.capture import Capture
 from rlm.descriptors import move_high
 from rlm.display import Displays
 from rlm.environment import neutralise
 from rlm.guardian import WIRE_FD
 from rlm.interrupts import Interrupts
+from rlm.jupyter.app import KernelApp, configure, private_folder
+from rlm.jupyter.cells import Cells
 from rlm.jupyter.fillers import Fillers
-from rlm.jupyter.spare import spared
+from rlm.jupyter.serve import ServingKernel
+from rlm.jupyter.shell import adopt_commands
+from rlm.jupyter.wire import JupyterWire, describe_connection
 from rlm.loop import Loop
+from rlm.namespace import Names, inject
 from rlm.output import Output, name_folder
 from rlm.processes import own_mark
+from rlm.shell import Shell
+from rlm.snapshot.copy import Snapshots
 from rlm.streams import Streams
 from rlm.wire import PROTOCOL, Wire
 
@@ -74,8 +86,7 @@ class Kernel:
         fillers = Fillers()
         self.loop = Loop()
         folder = self.make_folder()
-        with spared():
-            app = self.make_app(folder)
+        app = self.make_app(folder)
         atexit.unregister(app.close)
         self.attach(app, folder, fillers)
         self.line = Wire(wire_fd, self.hang_up, self.hang_up)
@@ -83,28 +94,19 @@ class Kernel:
         app.kernel.start()
         self.line.start()
         self.line.send(self.hello(app))
+        # what is there now stays: the collector need not look at it
+        gc.freeze()
+        gc.enable()
         self.run_loop()
 
     def make_app(self, folder):
-        from rlm.jupyter.app import KernelApp, configure, private_folder
-        from rlm.jupyter.serve import ServingKernel
-
         with private_folder(os.path.join(folder, "ipython")):
-            app = KernelApp.instance(config=configure(folder), kernel_class=ServingKernel)
+            app = KernelApp.instance(config=configure(folder), kernel_class=ServingKernel, default_extensions=[])
             app.initialize([])
         return app
 
     def attach(self, app, folder, fillers):
         """Connects ipykernel with output, interrupts and requests."""
-        from rlm import host, magics
-        from rlm.jupyter.cells import Cells
-        from rlm.jupyter.shell import adopt_commands
-        from rlm.jupyter.wire import JupyterWire
-        from rlm.namespace import Names, inject
-        from rlm.shell import Shell
-        from rlm.snapshot.copy import Snapshots
-        from threading import RLock
-
         interrupts = Interrupts(self.raise_or_cancel)
         wire = JupyterWire(app.session, app.iopub_thread, interrupts)
         self.output = Output(wire, RLock(), interrupts, *self.limits, self.note_folder)
@@ -134,14 +136,11 @@ class Kernel:
         capture.start(self.crash)
 
     def hello(self, app):
-        import ipykernel
-        from rlm.jupyter.wire import describe_connection
-
         return {
             "op": "hello",
             "protocol": PROTOCOL,
             "backend": "ipykernel",
-            "ipykernel": ipykernel.__version__,
+            "ipykernel": ipykernel._version.__version__,
             "pid": os.getpid(),
             "mark": own_mark(),
             "python": sys.executable,
@@ -150,8 +149,6 @@ class Kernel:
         }
 
     def run_loop(self):
-        from queue import SimpleQueue
-
         inbox = SimpleQueue()
         faults = 0
         while not self.closing:

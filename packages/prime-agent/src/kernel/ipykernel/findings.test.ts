@@ -60,6 +60,26 @@ const FINDINGS: readonly KernelCase[] = [
 			result: "False",
 		},
 	),
+	cells(
+		"Modules that the start leaves for later are not loaded before a cell uses them, and whole then",
+		[
+			"import sys\nnames = ['ssl', 'asyncio.sslproto', 'psutil', 'pygments.lexers', 'urllib.request', 'jupyter_client', 'dateutil.parser']\nprint([n for n in names if type(sys.modules[n]).__name__ != 'Deferred'])",
+			"import asyncio, jupyter_client, psutil, ssl, urllib.request\nfrom pygments.lexers import PythonLexer\nfrom dateutil.parser import parse\nclass Lexer(PythonLexer): pass\nprint(issubclass(ssl.SSLContext, object), issubclass(jupyter_client.KernelManager, object), psutil.Process().pid > 0, issubclass(urllib.request.Request, object), issubclass(asyncio.sslproto.SSLProtocol, object), parse('2026-01-02').day)\nprint([n for n in names if type(sys.modules[n]).__name__ == 'Deferred'])",
+		],
+		{ stdout: "True True True True True 2\n[]\n" },
+	),
+	cells(
+		"Magics whose modules the start leaves for later work",
+		["x = 41", "%store x\n%timeit -n1 -r1 1\n%prun -q 1\n%pdoc len", "%%python3\nprint('apart')"],
+		{ stdout: "apart\n" },
+	),
+	{
+		title: "The host sends no date, so that the kernel loads no parser of dates for the messages of cells",
+		run: async (bench) => {
+			await bench.run("1");
+			check(await bench.run("import sys\ntype(sys.modules['dateutil.parser']).__name__"), { result: "'Deferred'" });
+		},
+	},
 	{
 		title: "The kernel listens on no port, its sockets are private and its key is in no file, argument or variable",
 		run: async (bench) => {

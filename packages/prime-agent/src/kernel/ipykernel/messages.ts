@@ -25,14 +25,8 @@ export class JupyterSession {
 	/** The frames of a new message, and its id. */
 	make(type: string, content: Message): { readonly id: string; readonly frames: readonly Buffer[] } {
 		const id = randomUUID();
-		const header = {
-			msg_id: id,
-			msg_type: type,
-			session: this.#id,
-			username: "prime-agent",
-			date: new Date().toISOString(),
-			version: VERSION,
-		};
+		// without a date, which nobody reads: the kernel would load a parser of all kinds of dates for it
+		const header = { msg_id: id, msg_type: type, session: this.#id, username: "prime-agent", version: VERSION };
 		const parts = [header, {}, {}, content].map((part) => Buffer.from(JSON.stringify(part)));
 		return { id, frames: [DELIMITER, Buffer.from(this.#sign(parts)), ...parts] };
 	}

@@ -1,0 +1,26 @@
+"""Loads what a kernel on ipykernel is made of, before anything of the kernel exists."""
+
+import gc
+import importlib
+import sys
+
+from rlm.jupyter.spare import spared
+
+
+def load():
+    """Afterwards `rlm.jupyter.kernel` can be used. No garbage is collected from here until the kernel is ready."""
+    gc.disable()
+    load_sparingly("rlm.jupyter.kernel")
+
+
+def load_sparingly(name):
+    """Imports a module and leaves what it need not have for later; at once and whole, where that does not work out."""
+    known = set(sys.modules)
+    try:
+        with spared():
+            importlib.import_module(name)
+    except ImportError:
+        # a version of one of the packages that needs at once what others use late
+        for loaded in set(sys.modules) - known:
+            del sys.modules[loaded]
+        importlib.import_module(name)

@@ -7,6 +7,7 @@ import { createKernel, type KernelOptions } from "./kernel/index.ts";
 import { createUuid } from "./lib/ids.ts";
 import { errorText } from "./lib/text.ts";
 import type { ModelName } from "./models/selection.ts";
+import { makeFolder } from "./platform/folder.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
 import {
 	type ModelChangeEntry,
@@ -184,7 +185,9 @@ function openLog({ cwd, session }: ComposeOptions, newId: string): SessionLog {
 		rlmDepth: 0,
 	};
 	if (session.kind === "memory") return SessionLog.create(header, createMemoryStore());
-	if (session.kind === "new") return SessionLog.create(header, createFileStore(join(session.dir, `${newId}.jsonl`)));
+	if (session.kind === "new") {
+		return SessionLog.create(header, createFileStore(join(session.dir, `${newId}.jsonl`), makeFolder));
+	}
 	const file = resolve(session.file);
 	return SessionLog.open(openFileStore(file), { ...header, id: sessionIdOf(file), cwd: dirname(file) });
 }

@@ -2,6 +2,7 @@ import { fdatasync, ftruncateSync, mkdtempSync, readFileSync, writeSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeFolder } from "../platform/folder.ts";
 import { SessionLog } from "./log.ts";
 import { createFileStore, type Disk, openFileStore } from "./storage.ts";
 import { HEADER } from "./testing/harness.ts";
@@ -37,7 +38,7 @@ function textsOf(log: SessionLog): unknown[] {
 function setUp() {
 	const { disk, state } = badDisk();
 	const file = join(mkdtempSync(join(tmpdir(), "disk-")), "a.jsonl");
-	return { file, state, log: SessionLog.create(HEADER, createFileStore(file, disk)) };
+	return { file, state, log: SessionLog.create(HEADER, createFileStore(file, makeFolder, disk)) };
 }
 
 const reopen = (file: string) => SessionLog.open(openFileStore(file), HEADER);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { obj, str } from "@earendil-works/pi-schema";
 import { reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
+import { makeFolder } from "../platform/folder.ts";
 import { defineFeature } from "./host.ts";
 import { SessionLog } from "./log.ts";
 import { createFileStore, createMemoryStore, type Disk, openFileStore, type SessionStore } from "./storage.ts";
@@ -103,7 +104,7 @@ test.each(["once", "for ever"] as const)(
 		for (let failAt = 0; ; failAt++) {
 			const file = join(mkdtempSync(join(tmpdir(), "durable-")), "a.jsonl");
 			const { disk, hasFailed } = failingDisk(failAt, how);
-			const log = SessionLog.create(HEADER, createFileStore(file, disk));
+			const log = SessionLog.create(HEADER, createFileStore(file, makeFolder, disk));
 			const bench = openBench({ log, features: [echo], steps: STEPS });
 			const outcome = await bench.say("go");
 			const told = bench.events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeFolder } from "../platform/folder.ts";
 import type { Entry } from "../protocol/entry.ts";
 import { SessionLog } from "./log.ts";
 import { createFileStore, openFileStore } from "./storage.ts";
@@ -16,7 +17,7 @@ function newFile(): string {
 
 function writeSession(texts: readonly string[]): string {
 	const file = newFile();
-	const log = SessionLog.create(HEADER, createFileStore(file));
+	const log = SessionLog.create(HEADER, createFileStore(file, makeFolder));
 	for (const text of texts) log.append([user(text)]);
 	log.close();
 	return file;
@@ -30,7 +31,7 @@ const texts = (log: SessionLog) => log.branch(new Set(["message"])).map(textOf);
 
 test("nothing is on disk before the first message; then header, prelude and message are there, for the owner only", () => {
 	const file = newFile();
-	const log = SessionLog.create(HEADER, createFileStore(file));
+	const log = SessionLog.create(HEADER, createFileStore(file, makeFolder));
 	log.append([{ type: "model_change", provider: "p", modelId: "m" }]);
 	expect(existsSync(file)).toBe(false);
 	log.append([user("hi")]);
@@ -41,7 +42,7 @@ test("nothing is on disk before the first message; then header, prelude and mess
 });
 
 test("entries that waited for the first message can be read before and after it", () => {
-	const log = SessionLog.create(HEADER, createFileStore(newFile()));
+	const log = SessionLog.create(HEADER, createFileStore(newFile(), makeFolder));
 	log.append([{ type: "custom", customType: "note", data: { a: 1 } }]);
 	expect(log.branch().map((entry) => entry.data)).toEqual([{ a: 1 }]);
 	log.append([user("hi")]);
@@ -50,7 +51,7 @@ test("entries that waited for the first message can be read before and after it"
 
 test("a new session does not write into a file that exists already", () => {
 	const file = writeSession(["old"]);
-	const log = SessionLog.create(HEADER, createFileStore(file));
+	const log = SessionLog.create(HEADER, createFileStore(file, makeFolder));
 	expect(() => log.append([user("new")])).toThrow(expect.objectContaining({ code: "storage_failed" }));
 	expect(texts(reopen(file))).toEqual(["old"]);
 });
@@ -147,7 +148,7 @@ test("a newer format is refused with a text that says what to do", () => {
 
 test("bookkeeping entries are written at the leaf and never become it", () => {
 	const file = newFile();
-	const log = SessionLog.create(HEADER, createFileStore(file));
+	const log = SessionLog.create(HEADER, createFileStore(file, makeFolder));
 	const [message] = log.append([user("hi")]);
 	const [label] = log.append([{ type: "label", targetId: message!.id, label: "x" }]);
 	const [next] = log.append([user("more")]);
@@ -158,7 +159,7 @@ test("bookkeeping entries are written at the leaf and never become it", () => {
 
 test("moving the leaf starts a branch beside what follows it", () => {
 	const file = newFile();
-	const log = SessionLog.create(HEADER, createFileStore(file));
+	const log = SessionLog.create(HEADER, createFileStore(file, makeFolder));
 	const [first] = log.append([user("one")]);
 	log.append([user("two")]);
 	log.moveTo(first!.id);
@@ -169,7 +170,7 @@ test("moving the leaf starts a branch beside what follows it", () => {
 });
 
 test("work that began before the conversation moved on is refused", () => {
-	const log = SessionLog.create(HEADER, createFileStore(newFile()));
+	const log = SessionLog.create(HEADER, createFileStore(newFile(), makeFolder));
 	log.append([user("one")]);
 	const { version } = log;
 	log.append([user("two")]);
@@ -178,6 +179,6 @@ test("work that began before the conversation moved on is refused", () => {
 });
 
 test("a folder that the system will not make is an error and no hang", () => {
-	const log = SessionLog.create(HEADER, createFileStore("/proc/no-such-folder/a.jsonl"));
+	const log = SessionLog.create(HEADER, createFileStore("/proc/no-such-folder/a.jsonl", makeFolder));
 	expect(() => log.append([user("hi")])).toThrow(expect.objectContaining({ code: "storage_failed" }));
 });

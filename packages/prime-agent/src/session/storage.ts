@@ -1,15 +1,4 @@
-import {
-	closeSync,
-	constants,
-	existsSync,
-	fdatasync,
-	ftruncateSync,
-	mkdirSync,
-	openSync,
-	readSync,
-	rmSync,
-	writeSync,
-} from "node:fs";
+import { closeSync, constants, fdatasync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ignore } from "../lib/ignore.ts";
 import { AgentError } from "../protocol/errors.ts";
@@ -56,9 +45,9 @@ export interface Disk {
 
 const DISK: Disk = { writeSync, ftruncateSync, fdatasync };
 
-/** A store that creates its file (0600, in a folder 0700) with the first append. */
-export function createFileStore(file: string, disk = DISK): SessionStore {
-	return new FileStore({ file, disk, written: 0 });
+/** A store that creates its file (0600) with the first append, in a folder that `makeFolder` makes. */
+export function createFileStore(file: string, makeFolder: (path: string) => void, disk = DISK): SessionStore {
+	return new FileStore({ file, makeFolder, disk, written: 0 });
 }
 
 /**
@@ -92,15 +81,9 @@ function openExisting(file: string): number {
 	}
 }
 
-/** One by one: Node's `recursive` never returns where the system refuses a folder with ENOENT, as `/proc` does. */
-function makeFolder(path: string): void {
-	if (existsSync(path)) return;
-	makeFolder(dirname(path));
-	mkdirSync(path, { mode: 0o700 });
-}
-
 class FileStore implements SessionStore {
 	readonly file: string;
+	readonly #makeFolder: ((path: string) => void) | undefined;
 	readonly #disk: Disk;
 	#fd: number | undefined;
 	/** Bytes of the file, without an unfinished last line. */
@@ -119,12 +102,14 @@ class FileStore implements SessionStore {
 
 	constructor(parts: {
 		readonly file: string;
+		readonly makeFolder?: (path: string) => void;
 		readonly disk: Disk;
 		readonly written: number;
 		readonly mend?: Mend;
 		readonly fd?: number;
 	}) {
 		this.file = parts.file;
+		this.#makeFolder = parts.makeFolder;
 		this.#disk = parts.disk;
 		this.#written = parts.written;
 		this.#mend = parts.mend;
@@ -217,7 +202,7 @@ class FileStore implements SessionStore {
 		if (this.#fd !== undefined) return this.#fd;
 		const isNew = this.#written === 0 && this.#mend === undefined;
 		try {
-			if (isNew) makeFolder(dirname(this.file));
+			if (isNew) this.#makeFolder?.(dirname(this.file));
 			const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
 			// A new session must not write into a file that somebody else made under its name.
 			this.#fd = openSync(this.file, O_RDWR | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0), 0o600);

@@ -182,6 +182,33 @@ globalThis.fetch = (input, init) => {
 	expect(JSON.stringify(asked)).not.toContain("sk-ant-oat01-old");
 });
 
+const CHUNKS = [
+	{ choices: [{ index: 0, delta: { role: "assistant", content: "renewed" }, finish_reason: null }] },
+	{ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+];
+
+it.each([
+	["openai-completions", [...CHUNKS.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), "data: [DONE]\n\n"]],
+	["anthropic-messages", ANSWER.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)],
+])("the bundle asks a model of %s without loading undici", async (api, events) => {
+	const server = createServer((request, response) => {
+		request.resume().once("end", () => {
+			response.writeHead(200, { "content-type": "text/event-stream" }).end(events.join(""));
+		});
+	});
+	const baseUrl = `http://127.0.0.1:${await listen(server)}`;
+	const agent = join(home.path, `agent-${api}`);
+	await mkdir(agent, { mode: 0o700 });
+	const models = { providers: { mock: { baseUrl, api, apiKey: "key", models: [{ id: "one" }] } } };
+	await writeFile(join(agent, "models.json"), JSON.stringify(models));
+	const report = join(home.path, "report.mjs");
+	const loaded = 'process.moduleLoadList.filter((name) => name.includes("undici"))';
+	await writeFile(report, `process.on("exit", () => process.stderr.write(JSON.stringify(${loaded})));\n`);
+	const env = { NODE_OPTIONS: `--import=${report}`, PRIME_AGENT_CODING_AGENT_DIR: agent };
+	const { code, stdout, stderr } = await run(["-p", "--model", "mock/one", "hi"], env);
+	expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "renewed\n", stderr: "[]" });
+});
+
 it("cells of the bundle run on the runtime and the skills that lie in it", async () => {
 	const { code, stdout } = await run(["kernel", "status"], {});
 	expect(code).toBe(0);

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { takeBuiltinsLazily } from "./builtins.ts";
 import { readCommit } from "./commit.ts";
+import { giveLightFetch } from "./light-fetch.ts";
 import { type MergeOptions, mergeChunks } from "./merge.ts";
 import { leaveOutUnusedResources } from "./unused.ts";
 
@@ -107,7 +108,7 @@ async function bundle(name: string, outdir: string): Promise<void> {
 		format: "esm",
 		external,
 		metafile: true,
-		plugins: [leaveOutUnusedResources],
+		plugins: [leaveOutUnusedResources, giveLightFetch],
 		legalComments: "linked",
 		logLevel: "warning",
 	});

@@ -8,7 +8,7 @@ const form = /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s*)?(?:\{([^}
  * function may be passed on like any other; of the others some are looked at (`promisify(execFile)`) or are classes.
  */
 const plain = new Set(["node:fs/promises", "node:timers/promises"]);
-const heavy = new Set([...plain, "node:child_process", "node:crypto"]);
+const heavy = new Set([...plain, "node:child_process", "node:crypto", "node:https", "node:zlib"]);
 
 /**
  * Rewrites the static imports of Node's own modules in a module's text so that they are taken by

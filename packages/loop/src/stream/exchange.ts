@@ -1,6 +1,7 @@
 import type { FetchFunction } from "@earendil-works/pi-ai";
 import type { Redactor } from "./redact.ts";
 import { type BodyScanner, scanBody } from "./scan.ts";
+import { Headers, Response } from "./transport.ts";
 import type { StreamWatch } from "./watch.ts";
 
 /** What goes over the wire, free of credentials, for a person who looks for a fault. */
@@ -20,7 +21,7 @@ export type DebugSink = (record: DebugRecord) => void;
 export interface Exchange {
 	host: string;
 	status?: number;
-	headers?: Headers;
+	headers?: globalThis.Headers;
 	body?: BodyScanner;
 	/** Why no answer came, or why its body broke off. */
 	networkError?: unknown;
@@ -46,7 +47,7 @@ export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): 
 		// Learns the credentials of this request even when nobody wants to see it.
 		const shown = { url: redactor.url(request.url), headers: redactor.headers(request.headers) };
 		debug?.({ type: "request", method: request.method, ...shown, body: redactor.text(request.body) });
-		let response: Response;
+		let response: globalThis.Response;
 		try {
 			response = await fetch(input, init);
 		} catch (error) {
@@ -61,11 +62,11 @@ export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): 
 }
 
 function observeBody(
-	response: Response,
+	response: globalThis.Response,
 	source: ReadableStream<Uint8Array>,
 	exchange: Exchange,
 	{ api, watch, redactor, debug }: ExchangeObserver,
-): Response {
+): globalThis.Response {
 	const contentType = response.headers.get("content-type") ?? "";
 	const isEventStream = /event-stream/i.test(contentType);
 	const showLine = debug && ((line: string) => debug({ type: "line", text: redactor.text(line) }));
@@ -75,39 +76,25 @@ function observeBody(
 		scanner.end();
 		if (!isEventStream) debug?.({ type: "body", text: redactor.text(scanner.head) });
 	};
-	const reader = source.getReader();
 	const lineEnds = isEventStream ? new LineEnds() : undefined;
-	const body = new ReadableStream<Uint8Array>(
-		{
-			async pull(controller) {
-				try {
-					for (;;) {
-						const { done, value } = await reader.read();
-						if (done) {
-							finish();
-							if (lineEnds?.isHolding) controller.enqueue(Uint8Array.of(CR));
-							controller.close();
-							return;
-						}
-						if (scanner.push(value)) watch.noteProgress();
-						else watch.noteByte();
-						const bytes = lineEnds ? lineEnds.join(value) : value;
-						if (bytes.length === 0) continue;
-						controller.enqueue(bytes);
-						return;
-					}
-				} catch (error) {
-					exchange.networkError = error;
-					finish();
-					controller.error(error);
-				}
-			},
-			cancel: (reason) => reader.cancel(reason),
-		},
-		{ highWaterMark: 0 },
-	);
+	async function* observe(): AsyncGenerator<Uint8Array> {
+		try {
+			for await (const value of source) {
+				if (scanner.push(value)) watch.noteProgress();
+				else watch.noteByte();
+				const bytes = lineEnds ? lineEnds.join(value) : value;
+				if (bytes.length > 0) yield bytes;
+			}
+		} catch (error) {
+			exchange.networkError = error;
+			finish();
+			throw error;
+		}
+		finish();
+		if (lineEnds?.isHolding) yield Uint8Array.of(CR);
+	}
 	const { status, statusText, headers } = response;
-	return new Response(body, { status, statusText, headers });
+	return new Response(observe(), { status, statusText, headers });
 }
 
 const CR = 0x0d;
@@ -125,7 +112,7 @@ class LineEnds {
 }
 
 function describeRequest(input: Parameters<FetchFunction>[0], init: Parameters<FetchFunction>[1]) {
-	const request = input instanceof Request ? input : undefined;
+	const request = typeof input === "string" || input instanceof URL ? undefined : input;
 	return {
 		url: request?.url ?? String(input),
 		method: init?.method ?? request?.method ?? "GET",

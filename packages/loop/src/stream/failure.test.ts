@@ -71,7 +71,9 @@ test("kinds that somebody must act on are permanent and the others are not", () 
 		permanent(undefined, "content_filter"),
 		permanent(501, ""),
 		permanent(undefined, "fetch failed: certificate has expired (CERT_HAS_EXPIRED)"),
-	]).toEqual(Array(8).fill(true));
+		permanent(undefined, "write EPROTO SSL routines:tls_validate_record_header:wrong version number"),
+		permanent(undefined, 'Invalid character in header content ["authorization"] (ERR_INVALID_CHAR)'),
+	]).toEqual(Array(10).fill(true));
 	expect([
 		permanent(429, ""),
 		permanent(529, ""),

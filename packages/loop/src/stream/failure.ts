@@ -69,13 +69,15 @@ const words = {
 		/internal[ _]server|server[ _]error|api_error|bad gateway|service[ _]unavailable|gateway time|internal error|\b50[0-4]\b/i,
 	invalid:
 		/invalid[ _]request|bad request|not[ _]found|does not exist|unsupported|unprocessable|invalid_argument|\b4(?:00|04|22)\b/i,
-	certificate: /cert_has_expired|self[ _-]signed|unable_to_verify|unable to verify|altname|certificate/i,
+	/** No network is at fault, and asking again changes nothing. */
+	setUp:
+		/cert_has_expired|self[ _-]signed|unable_to_verify|unable to verify|altname|certificate|wrong version number|invalid url|invalid character in header/i,
 };
 
 /** Names the kind of a failure; what the server says refines its status where a status has several meanings. */
 export function classifyEvidence({ status, text }: FailureEvidence): ProviderFailure {
 	const kind = findKind(status, text);
-	const isHopeless = status === 501 || status === 505 || (kind === "network" && words.certificate.test(text));
+	const isHopeless = status === 501 || status === 505 || (kind === "network" && words.setUp.test(text));
 	return { kind, ...(status === undefined ? {} : { status }), permanent: permanentKinds.has(kind) || isHopeless };
 }
 
@@ -107,7 +109,7 @@ const wordOrder: [FailureKind, RegExp][] = [
 	["timeout", words.timeout],
 	["truncated", words.truncated],
 	["server_error", words.server],
-	["network", words.certificate],
+	["network", words.setUp],
 	["network", words.network],
 	["invalid_request", words.invalid],
 ];

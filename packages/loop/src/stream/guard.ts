@@ -7,9 +7,9 @@ import { abandoned, type Grace, settleOrAbandon } from "../grace.ts";
 import type { StreamFn } from "../types.ts";
 import { type DebugSink, type Exchange, observeFetch } from "./exchange.ts";
 import { judgeReply } from "./judge.ts";
-import { chooseFetch } from "./patient.ts";
 import { createRedactor, findSecrets } from "./redact.ts";
 import { completeSignatures } from "./signatures.ts";
+import { sendRequest } from "./transport.ts";
 import { type LimitName, type StreamLimits, watchStream } from "./watch.ts";
 
 /** How to guard a stream; limits in milliseconds, 0 switches one off. */
@@ -83,7 +83,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 	const redactor = createRedactor(request.apiKey, ...findSecrets(Object.entries(request.headers ?? {})));
 	const { debug } = options;
 	let exchange: Exchange | undefined;
-	const fetch = observeFetch(request.fetch ?? chooseFetch(limits.firstByteMs, limits.idleMs), {
+	const fetch = observeFetch(request.fetch ?? sendRequest, {
 		api: model.api,
 		watch,
 		redactor,

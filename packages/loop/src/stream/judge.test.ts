@@ -89,3 +89,10 @@ test("a long error text is cut and has neither line ends nor terminal control", 
 test("a message that never got a stop reason is no success", () => {
 	expect(judge(message({ stopReason: "pending" }), {}).judged.stopReason).toBe("error");
 });
+
+test("a host that no address of it answers is told with the first address that was tried", () => {
+	const refused = ["::1", "127.0.0.1"].map((at) => new Error(`connect ECONNREFUSED ${at}:80`));
+	const networkError = Object.assign(new AggregateError(refused), { code: "ECONNREFUSED" });
+	const { judged, kind } = judge(message({ stopReason: "error" }), { exchange: { host: "localhost", networkError } });
+	expect([judged.errorMessage, kind]).toEqual(["Could not reach localhost: connect ECONNREFUSED ::1:80", "network"]);
+});

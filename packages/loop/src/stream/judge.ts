@@ -5,6 +5,7 @@ import { classifyEvidence, type FailureKind, failureDiagnostic, type ProviderFai
 import type { Redactor } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { readError } from "./scan.ts";
+import { Headers } from "./transport.ts";
 import type { LimitName, StreamLimits } from "./watch.ts";
 
 /** Everything that was seen of one model call. */
@@ -212,6 +213,8 @@ function saysSomething(block: AssistantMessage["content"][number]): boolean {
 function describeCauses(error: unknown): string {
 	const parts: string[] = [];
 	for (let at: unknown = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
+		// A host with several addresses fails with one error for each of them, and no text of its own.
+		if (at instanceof AggregateError) at = at.errors[0];
 		const code = (at as { code?: unknown }).code;
 		const text = describeError(at);
 		parts.push(typeof code === "string" && !text.includes(code) ? `${text} (${code})` : text);

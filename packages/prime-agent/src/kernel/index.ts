@@ -8,6 +8,7 @@ import { filterEnvironment } from "./environment.ts";
 import { type Attempt, KernelUnavailable } from "./errors.ts";
 import { isFound, listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
+import { readLimits, type SnapshotLimits, type SnapshotSettings } from "./limits.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
 import { findRuntime, findSkills } from "./runtime.ts";
 import type { SnapshotOptions } from "./snapshot.ts";
@@ -24,6 +25,8 @@ export interface KernelSettings {
 	readonly cellTimeoutMs?: number | undefined;
 	/** Names of variables that cells may see although they look like credentials. */
 	readonly envPass?: readonly string[] | undefined;
+	/** Bounds of snapshots. */
+	readonly snapshot?: SnapshotSettings | undefined;
 }
 
 /** Options of `createKernel`. */
@@ -39,7 +42,9 @@ export interface KernelOptions {
 	readonly interruptGraceMs?: number | undefined;
 	readonly limits?: OutputLimits | undefined;
 	/** Bounds of snapshots, for tests. */
-	readonly snapshots?: (Pick<SnapshotOptions, "limits" | "restoreMs"> & { readonly closeMs?: number }) | undefined;
+	readonly snapshots?:
+		| (Pick<SnapshotOptions, "restoreMs"> & { readonly limits?: Partial<SnapshotLimits>; readonly closeMs?: number })
+		| undefined;
 	/** Told once per ended kernel about background processes that were still running and have been ended. */
 	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
 }
@@ -56,8 +61,8 @@ const CELL_TIMEOUT_MS = 10 * 60_000;
 const INTERRUPT_GRACE_MS = 10_000;
 /** In the folder of the session, which outlives its kernels. */
 const SNAPSHOT_FILE = "kernel-state";
-/** How long the end waits for a last snapshot; whoever sends SIGTERM kills soon after. */
-const CLOSE_MS = 12_000;
+/** How much longer than it may take the end waits for a last snapshot; whoever sends SIGTERM kills soon after. */
+const CLOSE_GRACE_MS = 2000;
 const TERMINATION_MS = 500;
 
 /** A kernel that starts at `prewarm()` or at its first cell. */
@@ -67,14 +72,18 @@ export function createKernel(options: KernelOptions): Kernel {
 	const own = { ...options.env, PRIME_AGENT_ARTIFACTS_DIR: folder };
 	const { env, leftOut } = filterEnvironment(own, settings.envPass);
 	const isTerminating = watchTermination();
+	const limits = { ...readLimits(settings.snapshot), ...options.snapshots?.limits };
+	const closeMs = options.snapshots?.closeMs ?? limits.seconds * 1000 + CLOSE_GRACE_MS;
 	const kernel = new QueuedKernel({
 		start: ({ onStandIn, ...link }) => startKernel(options, { ...link, cwd: options.cwd, env }, onStandIn),
 		clock: options.clock ?? systemClock,
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
 		onLeftovers: (jobs) => options.onLeftovers?.(jobs),
-		snapshots: folder ? { ...options.snapshots, path: join(folder, SNAPSHOT_FILE), cwd: options.cwd } : undefined,
-		closeMs: () => (isTerminating() ? TERMINATION_MS : (options.snapshots?.closeMs ?? CLOSE_MS)),
+		snapshots: folder
+			? { ...options.snapshots, limits, path: join(folder, SNAPSHOT_FILE), cwd: options.cwd }
+			: undefined,
+		closeMs: () => (isTerminating() ? TERMINATION_MS : closeMs),
 	});
 	return Object.assign(kernel, { leftOut });
 }

@@ -5,6 +5,7 @@ import { ignore } from "../lib/ignore.ts";
 import { errorText } from "../lib/text.ts";
 import { makeFolder } from "../platform/folder.ts";
 import type { KernelEvent } from "../session/ports.ts";
+import type { SnapshotLimits } from "./limits.ts";
 import type { KernelLink } from "./link.ts";
 import { type RestoreReport, readRestored, readSaved } from "./snapshot-report.ts";
 import { within } from "./within.ts";
@@ -17,16 +18,6 @@ const SHARE = 10;
 /** How long a kernel may take to restore; what is loaded is code and may hang. */
 const RESTORE_MS = 30_000;
 
-/** Bounds of one snapshot: bytes of a variable and of all, how many, seconds for all and for one. */
-export interface SnapshotLimits {
-	readonly variable: number;
-	readonly total: number;
-	readonly count: number;
-	readonly seconds: number;
-	readonly variableSeconds: number;
-}
-
-const LIMITS: SnapshotLimits = { variable: 64 << 20, total: 256 << 20, count: 10_000, seconds: 10, variableSeconds: 2 };
 /** So many variables may end the process that saves them before it is given up for this time. */
 const MAX_ATTEMPTS = 8;
 
@@ -37,8 +28,7 @@ export interface SnapshotOptions {
 	/** Where the kernel begins; cells that changed to another folder find themselves there again only from the same one. */
 	readonly cwd: string;
 	readonly onEvent: (event: KernelEvent) => void;
-	/** Bounds other than the usual ones. */
-	readonly limits?: Partial<SnapshotLimits> | undefined;
+	readonly limits: SnapshotLimits;
 	readonly restoreMs?: number | undefined;
 }
 
@@ -171,7 +161,7 @@ export class Snapshots {
 			this.#tellFailure(errorText(error));
 			return;
 		}
-		const order = { path, cwd, limits: { ...LIMITS, ...limits } };
+		const order = { path, cwd, limits };
 		let report = readSaved(await link.ask("save", order));
 		for (let attempt = 1; report.kind === "again" && attempt < MAX_ATTEMPTS; attempt += 1) {
 			report = readSaved(await link.ask("save", order));

@@ -38,6 +38,21 @@ it("reads nothing where there are no files", async () => {
 	expect(read()).toEqual({ settings: { kernel: {} }, warnings: [] });
 });
 
+it("takes bounds of snapshots one by one, and leaves out those that are out of range with the range", async () => {
+	const { read, agent } = await setUp({
+		kernel: { snapshot: { variableMb: 1.5, totalMb: 0, variables: 5, timeoutMs: 600_001, variableTimeoutMs: "2000" } },
+	});
+	const path = join(agent, "settings.json");
+	expect(read()).toEqual({
+		settings: { kernel: { snapshot: { variableMb: 1.5, variables: 5 } } },
+		warnings: [
+			`${path}: "kernel.snapshot.totalMb" is not used: it must be a number from 0.1 to 16384.`,
+			`${path}: "kernel.snapshot.timeoutMs" is not used: it must be a number from 100 to 600000.`,
+			`${path}: "kernel.snapshot.variableTimeoutMs" is not used: it must be a number from 10 to 600000.`,
+		],
+	});
+});
+
 it("lets the project's settings win over the user's, field by field", async () => {
 	const { read } = await setUp(
 		{ defaultProvider: "a", defaultModel: "m", kernel: { backend: "builtin", cellTimeoutMs: 5 } },

@@ -31,6 +31,18 @@ export interface KernelSettings {
 	readonly cellTimeoutMs?: number | undefined;
 	/** Variables that cells may see although they look like credentials. */
 	readonly envPass?: readonly string[] | undefined;
+	/** Bounds of what is saved of the variables; undefined where no file says any. */
+	readonly snapshot?: SnapshotSettings | undefined;
+}
+
+/** Settings of the snapshots of variables. */
+interface SnapshotSettings {
+	readonly variableMb?: number | undefined;
+	readonly totalMb?: number | undefined;
+	/** How many. */
+	readonly variables?: number | undefined;
+	readonly timeoutMs?: number | undefined;
+	readonly variableTimeoutMs?: number | undefined;
 }
 
 const BACKENDS = ["auto", "ipykernel", "builtin"] as const;
@@ -70,6 +82,7 @@ function openSettings(values: JsonObject): Settings {
 			python: get("kernel.python") as string | undefined,
 			cellTimeoutMs: get("kernel.cellTimeoutMs") as number | undefined,
 			envPass: get("kernel.env.pass") as string[] | undefined,
+			snapshot: get("kernel.snapshot") as SnapshotSettings | undefined,
 		},
 		get,
 	};
@@ -91,6 +104,12 @@ const isText: Rule = (value) => (typeof value === "string" && value !== "" ? und
 const isCount: Rule = (value) => (typeof value === "number" && value > 0 ? undefined : "it must be a number above 0");
 const isAmount: Rule = (value) =>
 	typeof value === "number" && value >= 0 ? undefined : "it must be a number, 0 or more";
+const isWithin =
+	(least: number, most: number): Rule =>
+	(value) =>
+		typeof value === "number" && value >= least && value <= most
+			? undefined
+			: `it must be a number from ${least} to ${most}`;
 const isSwitch: Rule = (value) => (typeof value === "boolean" ? undefined : "it must be true or false");
 const isNames: Rule = (value) =>
 	Array.isArray(value) && value.every((name) => typeof name === "string") ? undefined : "it must be a list of names";
@@ -108,6 +127,11 @@ const RULES: Readonly<Record<string, Rule>> = {
 	"kernel.cellTimeoutMs": isCount,
 	"kernel.python": isText,
 	"kernel.env.pass": isNames,
+	"kernel.snapshot.variableMb": isWithin(0.1, 4096),
+	"kernel.snapshot.totalMb": isWithin(0.1, 16_384),
+	"kernel.snapshot.variables": isWithin(1, 100_000),
+	"kernel.snapshot.timeoutMs": isWithin(100, 600_000),
+	"kernel.snapshot.variableTimeoutMs": isWithin(10, 600_000),
 	"retry.enabled": isSwitch,
 	"retry.maxRetries": isAmount,
 	"retry.baseDelayMs": isAmount,

@@ -167,6 +167,29 @@ export const SAVING: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "The settings kernel.snapshot bound what is saved: size of one and of all, number, time of one and of all",
+		run: async (bench) => {
+			const sizes = { variableMb: 1, totalMb: 1.5, variables: 4 };
+			const small = openKept(bench, { settings: { snapshot: sizes } });
+			await small.kernel.execute("big = b'x' * (1 << 21)\na = b'a' * 900_000\nb = b'b' * 900_000\nc = 1\nd = 2");
+			expect((await small.saved()).unsaved).toEqual([
+				{ name: "big", why: "it is larger than 1 MB" },
+				{ name: "b", why: "all together would be larger than 1.5 MB" },
+				{ name: "d", why: "there are more than 4 variables" },
+			]);
+			await small.kernel.dispose();
+			const times = { variableTimeoutMs: 600, timeoutMs: 1000 };
+			const short = openKept(bench, { settings: { snapshot: times } });
+			await short.kernel.execute(
+				"import time\nclass Slow:\n    def __reduce__(self): time.sleep(600)\nx, y, z = Slow(), Slow(), Slow()",
+			);
+			const { unsaved } = await short.saved();
+			expect(unsaved.map(({ name, why }) => `${name}: ${why}`).join("\n")).toMatch(
+				/^x: saving it took longer than 0.6 s\ny: .*\nz: there was no time left$/m,
+			);
+		},
+	},
+	{
 		title: "A disk that refuses data leaves the snapshot before as it was, and that is said",
 		run: async (bench) => {
 			const { kernel, events, saved, path } = openKept(bench);

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import {
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type ModelStep, reply, type ScriptedModel, scriptedModel, tempHome } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
@@ -168,6 +177,56 @@ test("a second opener is told who has the session, and gets it when the owner is
 	await first.session.dispose();
 	const second = await open(place, { kind: "open", file }, []);
 	await second.session.dispose();
+});
+
+test("a link to the file of an active session and a copy of it are refused like the session itself", async () => {
+	await using home = await tempHome();
+	const place = placeIn(home);
+	const first = await open(place, { kind: "new", dir: place.sessions }, [reply({ text: "hi" })]);
+	await say(first.session, "hello");
+	const link = join(place.cwd, "link.jsonl");
+	const copy = join(place.cwd, "copy.jsonl");
+	symlinkSync(first.session.file!, link);
+	copyFileSync(first.session.file!, copy);
+	for (const file of [link, copy]) {
+		await expect(open(place, { kind: "open", file }, [])).rejects.toMatchObject({
+			code: "already_active",
+			message: expect.stringContaining(first.session.header.id),
+		});
+	}
+	await first.session.dispose();
+	const second = await open(place, { kind: "open", file: copy }, []);
+	await second.session.dispose();
+	expect(readdirSync(join(place.agentDir, "session-leases"))).toEqual([]);
+});
+
+test.each([
+	["a header that names a folder above", "session.jsonl", { id: "../../evil" }],
+	["no header and a name of dots", "...jsonl", undefined],
+])("a session file with %s has its variables in a folder of its own", async (_what, name, header) => {
+	await using home = await tempHome();
+	const place = placeIn(home);
+	const line = (entry: object) => `${JSON.stringify(entry)}\n`;
+	const head = header && {
+		type: "session",
+		version: 3,
+		timestamp: "2026-01-02T03:04:05.000Z",
+		cwd: place.cwd,
+		...header,
+	};
+	const message = { role: "user", content: "hi", timestamp: 1 };
+	const entry = { type: "message", id: "0000000a", parentId: null, timestamp: "2026-01-02T03:04:05.000Z", message };
+	const file = join(place.cwd, name);
+	writeFileSync(file, (head ? line(head) : "") + line(entry));
+	const { session } = await open(place, { kind: "open", file }, [cell("x = 1"), reply({ text: "set" })]);
+	expect(session.header.id).toBe(header?.id ?? "..");
+	await say(session, "set x");
+	await session.dispose();
+	expect(readdirSync(place.agentDir).sort()).toEqual(["session-artifacts", "session-leases"]);
+	const folders = readdirSync(join(place.agentDir, "session-artifacts"));
+	expect(folders).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+	expect(readdirSync(join(place.agentDir, "session-artifacts", folders[0]!))).toContain("kernel-state");
+	expect(readdirSync(home.path)).not.toContain("evil");
 });
 
 test("an unknown tool is an error that names the known ones and leaves nothing running", async () => {

@@ -1,14 +1,15 @@
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api, Model } from "@earendil-works/pi-ai";
 import type { StreamFn, ThinkingLevel } from "@prime-agent/loop";
 import { FEATURES } from "./features/index.ts";
 import { createKernel, type KernelOptions } from "./kernel/index.ts";
-import { createUuid } from "./lib/ids.ts";
+import { createUuid, fileNameOf } from "./lib/ids.ts";
 import { errorText } from "./lib/text.ts";
 import type { ModelName } from "./models/selection.ts";
 import { makeFolder } from "./platform/folder.ts";
 import { acquireLease, type Lease, LeaseHeldError } from "./platform/lease.ts";
+import { findRealPath } from "./platform/real-path.ts";
 import {
 	type ModelChangeEntry,
 	SESSION_VERSION,
@@ -78,14 +79,16 @@ const CLOCK_OF_THE_MACHINE: ClockPort = {
  * @throws {AgentError} `not_found` for a missing file or unknown tool, `already_active`, `stale`, `storage_failed`.
  */
 export async function composeSession(options: ComposeOptions): Promise<SessionPort> {
-	const { session, agentDir } = options;
-	const newId = createUuid(Date.now());
-	// A saved session is read under its lease. A new one has no rivals, and what comes to nothing leaves no trace.
-	const held = session.kind === "open" ? takeLease(agentDir, sessionIdOf(session.file), MAKE_WRITABLE) : undefined;
+	const { session } = options;
+	const leases = new Leases(options.agentDir);
 	try {
-		return await build(options, newId, held);
+		// Under another name a file is the same one.
+		const source = session.kind === "open" ? { ...session, file: findRealPath(session.file) } : session;
+		// A saved session is read under its lease. A new one has no rivals, and what comes to nothing leaves no trace.
+		if (source.kind === "open") leases.take(sessionIdOf(source.file), MAKE_WRITABLE);
+		return await build({ ...options, session: source }, leases);
 	} catch (error) {
-		held?.release();
+		leases.release();
 		throw error;
 	}
 }
@@ -93,27 +96,45 @@ export async function composeSession(options: ComposeOptions): Promise<SessionPo
 const MAKE_WRITABLE = "Make the folder writable.";
 const OR_KEEP_NOTHING = "--no-session keeps nothing on disk and needs no lease.";
 
-function takeLease(agentDir: string, id: string, advice: string): Lease {
-	try {
-		return acquireLease(join(agentDir, "session-leases"), id);
-	} catch (error) {
-		if (error instanceof LeaseHeldError) throw new AgentError("already_active", error.message, { cause: error });
-		const message = `The lease of session ${id} cannot be written to ${agentDir}: ${errorText(error)}. ${advice}`;
-		throw new AgentError("storage_failed", message, { cause: error });
+/** The leases of one session. */
+class Leases {
+	readonly #agentDir: string;
+	readonly #held = new Map<string, Lease>();
+
+	constructor(agentDir: string) {
+		this.#agentDir = agentDir;
+	}
+
+	/** Takes the lease of an id unless it is held already. */
+	take(id: string, advice: string): void {
+		if (this.#held.has(id)) return;
+		try {
+			this.#held.set(id, acquireLease(join(this.#agentDir, "session-leases"), id));
+		} catch (error) {
+			if (error instanceof LeaseHeldError) throw new AgentError("already_active", error.message, { cause: error });
+			const message = `The lease of session ${id} cannot be written to ${this.#agentDir}: ${errorText(error)}. ${advice}`;
+			throw new AgentError("storage_failed", message, { cause: error });
+		}
+	}
+
+	release(): void {
+		for (const lease of this.#held.values()) lease.release();
 	}
 }
 
-async function build(options: ComposeOptions, newId: string, held: Lease | undefined): Promise<SessionPort> {
-	const log = openLog(options, newId);
+async function build(options: ComposeOptions, leases: Leases): Promise<SessionPort> {
+	const log = openLog(options, createUuid(Date.now()));
 	try {
-		return await buildOn(log, options, held);
+		// A copy of a session has its own file, and the id and so the variables of the first one.
+		if (options.session.kind === "open") leases.take(log.header.id, MAKE_WRITABLE);
+		return await buildOn(log, options, leases);
 	} catch (error) {
 		log.close();
 		throw error;
 	}
 }
 
-async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | undefined): Promise<SessionPort> {
+async function buildOn(log: SessionLog, options: ComposeOptions, leases: Leases): Promise<SessionPort> {
 	const last = lastChoices(log);
 	const model = await options.chooseModel(last.model);
 	const thinkingLevel = options.thinkingLevel ?? last.thinkingLevel ?? "medium";
@@ -126,10 +147,9 @@ async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | u
 		onLeftovers: (jobs) =>
 			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
 	});
-	let lease = held;
 	const release = async () => {
 		await kernel.dispose();
-		lease?.release();
+		leases.release();
 	};
 	try {
 		const session = new Session({
@@ -144,8 +164,7 @@ async function buildOn(log: SessionLog, options: ComposeOptions, held: Lease | u
 			release,
 			...(options.onFault ? { onFault: options.onFault } : {}),
 		});
-		if (options.session.kind === "new")
-			lease = takeLease(options.agentDir, log.header.id, `${MAKE_WRITABLE} ${OR_KEEP_NOTHING}`);
+		if (options.session.kind === "new") leases.take(log.header.id, `${MAKE_WRITABLE} ${OR_KEEP_NOTHING}`);
 		notify = (text) => session.emit({ type: "notice", level: "warning", text });
 		reportBroken(log, notify);
 		kernel.serve((type, payload, signal) => session.call(type, payload, "kernel", signal));
@@ -188,17 +207,17 @@ function openLog({ cwd, session }: ComposeOptions, newId: string): SessionLog {
 	if (session.kind === "new") {
 		return SessionLog.create(header, createFileStore(join(session.dir, `${newId}.jsonl`), makeFolder));
 	}
-	const file = resolve(session.file);
+	const { file } = session;
 	return SessionLog.open(openFileStore(file), { ...header, id: sessionIdOf(file), cwd: dirname(file) });
 }
 
 function sessionIdOf(file: string): string {
-	return file.replace(/^.*\//, "").replace(/\.jsonl$/, "");
+	return basename(file).replace(/\.jsonl$/, "");
 }
 
 /** Where variables and output that is too long for the conversation are kept; none for a session that keeps nothing. */
 function artifactsFolder({ agentDir, session }: ComposeOptions, id: string): string | undefined {
-	return session.kind === "memory" ? undefined : join(agentDir, "session-artifacts", id);
+	return session.kind === "memory" ? undefined : join(agentDir, "session-artifacts", fileNameOf(id));
 }
 
 interface Choices {

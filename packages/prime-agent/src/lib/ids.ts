@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 /** A uuid of version 7 (RFC 9562): sorts by the millisecond it was made in. */
 export function createUuid(now: number): string {
@@ -16,4 +16,12 @@ export function createEntryId(taken: (id: string) => boolean): string {
 		const id = randomBytes(4).toString("hex");
 		if (!taken(id)) return id;
 	}
+}
+
+/**
+ * What stands for an id in the names of files and folders: the id itself where it is plain, else its digest. An id that
+ * was read somewhere may be `../..` or longer than names may be.
+ */
+export function fileNameOf(id: string): string {
+	return /^[0-9a-z][0-9a-z._-]{0,99}$/i.test(id) ? id : createHash("sha256").update(id).digest("hex");
 }

@@ -1,6 +1,7 @@
 import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileNameOf } from "../lib/ids.ts";
 import { makeFolder } from "./folder.ts";
 import { identifyProcess, isAlive, type ProcessIdentity } from "./identity.ts";
 
@@ -34,12 +35,13 @@ export class LeaseHeldError extends Error {
  * @throws {LeaseHeldError} when a living process has it; errors of the file system as they are.
  */
 export function acquireLease(folder: string, sessionId: string): Lease {
-	const file = join(folder, `${sessionId}.json`);
+	const name = `${fileNameOf(sessionId)}.json`;
+	const file = join(folder, name);
 	const mine: LeaseOwner = { ...identifyProcess(process.pid), since: new Date().toISOString() };
 	const record = JSON.stringify(mine);
 	makeFolder(folder);
 	if (!createWhole(file, record)) takeOver(file, record, sessionId);
-	removeOldDrafts(folder, `${sessionId}.json.`);
+	removeOldDrafts(folder, `${name}.`);
 	return {
 		release: () => {
 			// A lease that somebody else has by now is not ours to remove.
@@ -91,7 +93,7 @@ export async function waitForLease(
 
 /** The living owner of a lease, if it has one. */
 export function findLeaseOwner(folder: string, id: string): LeaseOwner | undefined {
-	const owner = readOwner(join(folder, `${id}.json`));
+	const owner = readOwner(join(folder, `${fileNameOf(id)}.json`));
 	return owner && isAlive(owner) ? owner : undefined;
 }
 

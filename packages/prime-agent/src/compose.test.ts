@@ -55,6 +55,15 @@ async function open(
 
 const say = (session: SessionPort, text: string) => session.call(sendPrompt.name, { text, until: "done" }, "client");
 
+/** A line of a session file. */
+const ENTRY = `${JSON.stringify({
+	type: "message",
+	id: "0000000a",
+	parentId: null,
+	timestamp: "2026-01-02T03:04:05.000Z",
+	message: { role: "user", content: "hi", timestamp: 1 },
+})}\n`;
+
 const resultTexts = (model: ScriptedModel) =>
 	model.calls
 		.at(-1)!
@@ -179,25 +188,37 @@ test("a second opener is told who has the session, and gets it when the owner is
 	await second.session.dispose();
 });
 
-test("a link to the file of an active session and a copy of it are refused like the session itself", async () => {
-	await using home = await tempHome();
-	const place = placeIn(home);
-	const first = await open(place, { kind: "new", dir: place.sessions }, [reply({ text: "hi" })]);
-	await say(first.session, "hello");
-	const link = join(place.cwd, "link.jsonl");
-	const copy = join(place.cwd, "copy.jsonl");
-	symlinkSync(first.session.file!, link);
-	copyFileSync(first.session.file!, copy);
-	for (const file of [link, copy]) {
+test.each(["link", "copy"] as const)(
+	"a %s of an active session's file is refused like the session itself",
+	async (kind) => {
+		await using home = await tempHome();
+		const place = placeIn(home);
+		const first = await open(place, { kind: "new", dir: place.sessions }, [reply({ text: "hi" })]);
+		await say(first.session, "hello");
+		const file = join(place.cwd, "other.jsonl");
+		if (kind === "link") symlinkSync(first.session.file!, file);
+		else copyFileSync(first.session.file!, file);
 		await expect(open(place, { kind: "open", file }, [])).rejects.toMatchObject({
 			code: "already_active",
 			message: expect.stringContaining(first.session.header.id),
 		});
-	}
+		await first.session.dispose();
+		const second = await open(place, { kind: "open", file }, []);
+		await second.session.dispose();
+		expect(readdirSync(join(place.agentDir, "session-leases"))).toEqual([]);
+	},
+);
+
+test("a link to an active session whose header is lost is refused, too", async () => {
+	await using home = await tempHome();
+	const place = placeIn(home);
+	const file = join(place.cwd, "headless.jsonl");
+	const link = join(place.cwd, "link.jsonl");
+	writeFileSync(file, ENTRY);
+	symlinkSync(file, link);
+	const first = await open(place, { kind: "open", file }, []);
+	await expect(open(place, { kind: "open", file: link }, [])).rejects.toMatchObject({ code: "already_active" });
 	await first.session.dispose();
-	const second = await open(place, { kind: "open", file: copy }, []);
-	await second.session.dispose();
-	expect(readdirSync(join(place.agentDir, "session-leases"))).toEqual([]);
 });
 
 test.each([
@@ -206,18 +227,9 @@ test.each([
 ])("a session file with %s has its variables in a folder of its own", async (_what, name, header) => {
 	await using home = await tempHome();
 	const place = placeIn(home);
-	const line = (entry: object) => `${JSON.stringify(entry)}\n`;
-	const head = header && {
-		type: "session",
-		version: 3,
-		timestamp: "2026-01-02T03:04:05.000Z",
-		cwd: place.cwd,
-		...header,
-	};
-	const message = { role: "user", content: "hi", timestamp: 1 };
-	const entry = { type: "message", id: "0000000a", parentId: null, timestamp: "2026-01-02T03:04:05.000Z", message };
+	const head = { type: "session", version: 3, timestamp: "2026-01-02T03:04:05.000Z", cwd: place.cwd, ...header };
 	const file = join(place.cwd, name);
-	writeFileSync(file, (head ? line(head) : "") + line(entry));
+	writeFileSync(file, (header ? `${JSON.stringify(head)}\n` : "") + ENTRY);
 	const { session } = await open(place, { kind: "open", file }, [cell("x = 1"), reply({ text: "set" })]);
 	expect(session.header.id).toBe(header?.id ?? "..");
 	await say(session, "set x");

@@ -131,6 +131,21 @@ it("replaces and extends the system prompt as told", async () => {
 	expect(system).not.toContain("Prime Agent");
 });
 
+it("says once when the model does not think as --thinking asks, and sends the level that it takes", async () => {
+	const { run, server, agentFolder } = await setUpCli();
+	server.script(cell("1"), reply({ text: "done" }), reply({ text: "high" }));
+	const plain = await run(["-p", "--thinking", "high", "hi"]);
+	expect(plain).toMatchObject({ code: 0, stdout: "done\n" });
+	expect(plain.stderr).toBe(
+		'mock/mock does not think, so --thinking high changes nothing. "prime-agent model list" shows which models do.\n',
+	);
+	const file = join(agentFolder, "models.json");
+	await writeFile(file, (await readFile(file, "utf8")).replace('"id":"mock"', '"id":"mock","reasoning":true'));
+	const clamped = await run(["-p", "--thinking", "max", "hi"]);
+	expect(clamped).toMatchObject({ code: 0, stdout: "high\n", stderr: expect.stringContaining("takes high;") });
+	expect(server.modelRequests.at(-1)?.body).toMatchObject({ reasoning_effort: "high" });
+});
+
 it("offers no tools with --no-tools", async () => {
 	const { run, server } = await setUpCli();
 	server.script(reply({ text: "1" }));

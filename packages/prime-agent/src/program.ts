@@ -66,6 +66,7 @@ function openSession(request: SessionRequest, place: Place, note: Note): Promise
 		const { model, note: reason } = await chooseFor(request, registry, last);
 		if (apiKey !== undefined) keys.setRuntimeKey(model.provider, apiKey);
 		if (reason) note(reason);
+		await noteThinking(request, model, note);
 		// The first request is near: what it needs is loaded while the session is built.
 		loadStreams(model, loadAdapter).catch((error: unknown) => ignore(error, "the request itself reports it"));
 		return model;
@@ -74,6 +75,14 @@ function openSession(request: SessionRequest, place: Place, note: Note): Promise
 	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, loadAdapter, guard });
 	return compose(request, place, { chooseModel, streamFn, auth: keys });
+}
+
+/** A level that the model cannot follow costs nobody a run, but it is not passed over in silence. */
+async function noteThinking({ thinking }: SessionRequest, model: Model<Api>, note: Note): Promise<void> {
+	if (thinking === undefined) return;
+	const { describeThinking } = await import("./models/thinking.ts");
+	const lack = await describeThinking(model, thinking as ThinkingLevel);
+	if (lack !== undefined) note(lack);
 }
 
 /** How long a server may send nothing, and twice as long nothing but signs of life; 0 is without limit. */

@@ -1,27 +1,34 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { AgentError } from "../protocol/errors.ts";
 
-interface Holder {
-	readonly gate: Gate;
+/** A turn or an exclusive task that runs or has run. */
+export interface Holder {
 	readonly name: string;
 	readonly isTurn: boolean;
-	readonly control: AbortController;
-	ended: boolean;
+	readonly hasEnded: boolean;
 }
 
-/**
- * The holders that the running code is inside of, at most one of each gate. One storage for all gates: Node 22 never
- * forgets a storage that was used and visits each of them at every promise, so that one per session slows down all.
- */
-const INSIDE = new AsyncLocalStorage<readonly Holder[]>();
+interface Held extends Holder {
+	readonly control: AbortController;
+	hasEnded: boolean;
+}
 
-/**
- * Who may touch the session at one moment: one turn or one exclusive task, first come, first served.
- * Code that runs inside of a turn or task cannot ask for an exclusive one: it would wait for itself.
- */
+/** How an exclusive task begins. */
+export interface ExclusiveOptions {
+	/** A running turn is told to stop first. */
+	readonly interrupt?: boolean;
+	/** Who waits for the task: while that runs, the task could never begin. */
+	readonly within?: Holder | undefined;
+}
+
+/** Who may touch the session at one moment: one turn or one exclusive task, first come, first served. */
 export class Gate {
 	#tail: Promise<void> = Promise.resolve();
-	#holder: Holder | undefined;
+	#holder: Held | undefined;
+
+	/** Who holds the gate right now. */
+	get holder(): Holder | undefined {
+		return this.#holder;
+	}
 
 	/** Whether a turn runs right now. */
 	get hasTurn(): boolean {
@@ -34,21 +41,16 @@ export class Gate {
 	}
 
 	/**
-	 * Runs a task while no turn runs; with `interrupt`, a running turn is told to stop first. `signal` aborts when
-	 * somebody interrupts.
-	 * @throws {AgentError} `refused` from inside of a turn or task.
+	 * Runs a task while no turn runs. `signal` aborts when somebody interrupts.
+	 * @throws {AgentError} `refused` when it would wait for itself.
 	 */
-	exclusive<T>(
-		reason: string,
-		options: { readonly interrupt?: boolean },
-		run: (signal: AbortSignal) => Promise<T>,
-	): Promise<T> {
-		const holder = INSIDE.getStore()?.find(({ gate, ended }) => gate === this && !ended);
-		if (holder) {
-			const message = `"${reason}" cannot run inside of ${holder.name}: it would wait for itself. Append a request entry and act on it in a phase.`;
+	exclusive<T>(reason: string, options: ExclusiveOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		const { interrupt = false, within } = options;
+		if (within && !within.hasEnded) {
+			const message = `"${reason}" cannot run inside of ${within.name}: it would wait for itself. Append a request entry and act on it in a phase.`;
 			return Promise.reject(new AgentError("refused", message));
 		}
-		if (options.interrupt && this.hasTurn) this.interrupt(reason);
+		if (interrupt && this.hasTurn) this.interrupt(reason);
 		return this.#enter(reason, false, run);
 	}
 
@@ -58,24 +60,14 @@ export class Gate {
 		return this.#holder !== undefined;
 	}
 
-	/** Runs code on behalf of whoever holds the gate, such as a request that comes out of a running cell. */
-	onBehalf<T>(run: () => T): T {
-		return this.#runInside(this.#holder, run);
-	}
-
-	/** Runs code for somebody outside, even if an event of the turn made them call. */
-	outside<T>(run: () => T): T {
-		return this.#runInside(undefined, run);
-	}
-
 	#enter<T>(name: string, isTurn: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
 		const result = this.#tail.then(async () => {
-			const holder: Holder = { gate: this, name, isTurn, control: new AbortController(), ended: false };
+			const holder: Held = { name, isTurn, control: new AbortController(), hasEnded: false };
 			this.#holder = holder;
 			try {
-				return await this.#runInside(holder, () => run(holder.control.signal));
+				return await run(holder.control.signal);
 			} finally {
-				holder.ended = true;
+				holder.hasEnded = true;
 				this.#holder = undefined;
 			}
 		});
@@ -84,11 +76,5 @@ export class Gate {
 			() => undefined,
 		);
 		return result;
-	}
-
-	/** Runs code inside of this gate's holder or of none, and as before inside of those of other gates. */
-	#runInside<T>(holder: Holder | undefined, run: () => T): T {
-		const others = (INSIDE.getStore() ?? []).filter(({ gate, ended }) => gate !== this && !ended);
-		return INSIDE.run(holder ? [...others, holder] : others, run);
 	}
 }

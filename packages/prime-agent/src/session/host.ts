@@ -12,6 +12,17 @@ import type { ActionContent, ActionOutcome } from "./queue.ts";
 export interface CallContext {
 	readonly signal: AbortSignal;
 	readonly door: Door;
+	/**
+	 * Runs a task while no turn runs; with `interrupt`, a running turn is told to stop first. `signal` aborts when
+	 * somebody stops the session's work.
+	 * @throws {AgentError} `refused` for a call by a cell or by a feature while a turn or task runs: it would wait for
+	 * itself.
+	 */
+	exclusive<T>(
+		reason: string,
+		options: { readonly interrupt?: boolean },
+		run: (signal: AbortSignal) => Promise<T>,
+	): Promise<T>;
 }
 
 /** What a slash command asks for: an operation with its params, and how its result reads to a person. */
@@ -111,15 +122,6 @@ export interface FeatureHost<State = undefined> {
 	call<P, R>(operation: Operation<P, R>, params: P, signal?: AbortSignal): Promise<R>;
 	/** Queues something to be said to the model and wakes the session. */
 	enqueue(item: Enqueue): Delivery;
-	/**
-	 * Runs a task while no turn runs; refused from inside of a turn or phase. `signal` aborts when somebody stops the
-	 * session's work.
-	 */
-	exclusive<T>(
-		reason: string,
-		options: { readonly interrupt?: boolean },
-		run: (signal: AbortSignal) => Promise<T>,
-	): Promise<T>;
 	/** Changes or refuses what is about to happen at a point. */
 	before<Point extends GatePoint>(
 		point: Point,

@@ -15,7 +15,7 @@ export interface HostParts extends SharedParts {
 
 /** The surface of one feature: every registration carries its name. */
 export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unknown> {
-	const { log, gate, queue, registry, operations } = parts;
+	const { log, queue, registry, operations } = parts;
 	const { name } = feature;
 	return {
 		signal: parts.signal,
@@ -35,7 +35,6 @@ export function hostFor(parts: HostParts, feature: AnyFeature): FeatureHost<unkn
 			parts.runner.wake();
 			return { id: action.id, done: action.ended };
 		},
-		exclusive: (reason, options, run) => gate.exclusive(reason, options, run),
 		before: (point, run) => registry.addGate(point, name, run),
 		pass: (point, value) => registry.pass(point, value),
 		on: (moment, run) => registry.addListener(moment, name, run),

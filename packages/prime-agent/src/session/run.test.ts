@@ -1,9 +1,10 @@
 import { obj, str } from "@earendil-works/pi-schema";
 import { fail, reply } from "@prime-agent/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineOperation } from "../protocol/operation.ts";
 import { abortRun, getState, sendPrompt } from "../protocol/session-operations.ts";
 import { defineFeature } from "./host.ts";
+import type { Session } from "./session.ts";
 import { openBench } from "./testing/harness.ts";
 
 /** A tool that answers with what it was given, and lets a test act while it runs. */
@@ -216,32 +217,56 @@ test("an operation is refused to a door that it does not name and to params that
 	expect(await session.call("ping", { to: "x" }, "kernel")).toEqual({ from: "x" });
 });
 
-test("a request out of a running call cannot wait for the turn that it is part of", async () => {
+describe("an exclusive task that somebody asks for while a turn runs", () => {
 	const task = defineOperation({
 		name: "task.run",
-		doors: ["kernel"],
+		doors: ["client", "kernel", "feature"],
 		scope: "session",
 		effect: "once",
 		params: obj({}),
 		result: obj({}),
 	});
-	const feature = defineFeature({
-		name: "task",
-		setup: (host) => host.handle(task, () => host.exclusive("task", {}, () => Promise.resolve({}))),
+
+	/** Runs a turn with one call, in which `ask` gets the session; gives what happened in order. */
+	async function runTurnThatAsks(ask: (session: Session) => Promise<unknown>) {
+		const order: string[] = [];
+		const feature = defineFeature({
+			name: "task",
+			setup: (host) =>
+				host.handle(task, (_params, { exclusive }) =>
+					exclusive("task", {}, async () => {
+						order.push("task");
+						return {};
+					}),
+				),
+		});
+		const echo = echoFeature(async () => {
+			await ask(bench.session);
+			order.push("call");
+		});
+		const bench = openBench({ features: [feature, echo], steps: [call("one"), reply({ text: "done" })] });
+		await bench.say("go");
+		return { order, bench };
+	}
+
+	test.each(["kernel", "feature"] as const)("is refused to the %s, which the turn waits for", async (door) => {
+		let refusal: unknown;
+		const { order, bench } = await runTurnThatAsks(async (session) => {
+			refusal = await session.call("task.run", {}, door).catch((error) => error);
+		});
+		expect(refusal).toMatchObject({ code: "refused" });
+		expect(order).toEqual(["call"]);
+		expect(await bench.session.call("task.run", {}, door)).toEqual({});
 	});
-	let refusal: unknown;
-	const bench = openBench({
-		features: [
-			feature,
-			echoFeature(async () => {
-				refusal = await bench.session.call("task.run", {}, "kernel").catch((error) => error);
-			}),
-		],
-		steps: [call("one"), reply({ text: "done" })],
+
+	test("runs for a client after the turn, even when an event of the turn made it ask", async () => {
+		let asked: Promise<unknown> | undefined;
+		const { order } = await runTurnThatAsks(async (session) => {
+			asked = session.call("task.run", {}, "client");
+		});
+		expect(await asked).toEqual({});
+		expect(order).toEqual(["call", "task"]);
 	});
-	await bench.say("go");
-	expect(refusal).toMatchObject({ code: "refused" });
-	expect(await bench.session.call("task.run", {}, "kernel")).toEqual({});
 });
 
 test("a session that is disposed while it works ends its run, and later calls are told", async () => {

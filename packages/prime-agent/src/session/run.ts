@@ -64,9 +64,7 @@ export class Runner {
 	/** Starts to work if something waits. */
 	wake(): void {
 		if (this.#pumping || !this.#parts.queue.next()) return;
-		// Whoever queued something may be inside of a turn; the next run is not.
-		const pumping = this.#parts.gate.outside(() => this.#pump());
-		this.#pumping = pumping.then(() => {
+		this.#pumping = this.#pump().then(() => {
 			this.#pumping = undefined;
 			this.wake();
 		});

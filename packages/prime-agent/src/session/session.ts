@@ -10,7 +10,7 @@ import type { SessionPort } from "../protocol/session-port.ts";
 import { SessionContext } from "./context.ts";
 import { Gate } from "./gate.ts";
 import { handleSessionOperations } from "./handlers.ts";
-import type { AnyFeature } from "./host.ts";
+import type { AnyFeature, CallContext } from "./host.ts";
 import { hostFor } from "./hosting.ts";
 import type { SessionLog } from "./log.ts";
 import { OperationTable } from "./operations.ts";
@@ -108,14 +108,15 @@ export class Session implements SessionPort {
 	call(name: string, params: unknown, door: Door, signal: AbortSignal = this.#ended.signal): Promise<unknown> {
 		if (this.#disposing) return Promise.reject(new AgentError("cancelled", "The session has ended."));
 		const known = door === "kernel" ? this.#operations.kernelName(name) : name;
-		const answer = () =>
-			this.#operations.call(known, params, { signal, door }).catch((error: unknown) => {
-				if (isMistake(error)) this.#report("session", known, error);
-				throw error;
-			});
-		// A cell runs inside of a turn. A client never does, even when an event of the turn made it call.
-		if (door === "kernel") return this.#gate.onBehalf(answer);
-		return door === "client" ? this.#gate.outside(answer) : answer();
+		// A cell and the code of a feature belong to what runs now, and that waits for their answer. A client never does,
+		// even when an event of the turn made it call.
+		const within = door === "client" ? undefined : this.#gate.holder;
+		const exclusive: CallContext["exclusive"] = (reason, options, run) =>
+			this.#gate.exclusive(reason, { ...options, within }, run);
+		return this.#operations.call(known, params, { signal, door, exclusive }).catch((error: unknown) => {
+			if (isMistake(error)) this.#report("session", known, error);
+			throw error;
+		});
 	}
 
 	subscribe(listener: (event: SessionEvent) => void): () => void {

@@ -16,9 +16,9 @@ export const compaction = defineFeature<CompactionRequest | undefined>({
 	setup(host) {
 		const compactor = new Compactor(host);
 		const automatic = new AutomaticCompaction(host, compactor);
-		host.handle(runCompaction, ({ instructions }, { door, signal }) => {
+		host.handle(runCompaction, ({ instructions }, { door, signal, exclusive }) => {
 			if (door === "kernel") return schedule(host, compactor, instructions ?? null);
-			return host.exclusive("compact", { interrupt: true }, (stopped) =>
+			return exclusive("compact", { interrupt: true }, (stopped) =>
 				compactNow(compactor, instructions ?? undefined, AbortSignal.any([signal, stopped, host.signal])),
 			);
 		});

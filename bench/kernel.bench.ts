@@ -78,8 +78,9 @@ function furtherCells(backend: Backend): Figure {
 		limit: 1.3,
 		floorName: "the same without a session",
 		floor: async () => {
-			server.begin(0);
-			await gauge("loop", backend, `${server.url}/chat/completions`, String(CELLS));
+			server.begin(CELLS);
+			await gauge("loop", backend, `${server.url}/chat/completions`);
+			checkCells(CELLS);
 			return findMedian(server.gaps().slice(1));
 		},
 		subject: async () => findMedian((await runSession(backend, CELLS)).slice(1)),
@@ -143,8 +144,12 @@ async function runSession(backend: Backend, cells: number): Promise<readonly num
 	server.begin(cells);
 	const args = [main, "-p", "--no-session", "--model", "bench/bench", "hi"];
 	await runProgram({ file: node, args, env: { ...env, PRIME_AGENT_KERNEL: backend }, cwd });
-	if (server.gaps().length !== cells) throw new Error(`${server.gaps().length} of ${cells} cells were run`);
+	checkCells(cells);
 	return server.gaps();
+}
+
+function checkCells(cells: number): void {
+	if (server.gaps().length !== cells) throw new Error(`${server.gaps().length} of ${cells} cells were run`);
 }
 
 async function gauge(...args: readonly string[]): Promise<Gauge> {

@@ -2,11 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKernel } from "../index.ts";
+import { runBareLoop } from "./bare-loop.ts";
 
-// node gauge.ts <what> <backend> [url count]: measures one thing of a kernel without a session, for `bench`. Prints one
+// node gauge.ts <what> <backend> [url]: measures one thing of a kernel without a session, for `bench`. Prints one
 // object: `wallMs`, `cpuMs`, `mb` as far as they apply, and the interpreter.
 
-const [what = "", backend = "", url = "", count = "0"] = process.argv.slice(2);
+const [what = "", backend = "", url = ""] = process.argv.slice(2);
 const FLOOD = "%%bash\nyes $(printf %098d 0) | head -c 50000000";
 const FLOOD_BYTES = 50_000_000;
 
@@ -52,12 +53,7 @@ async function gauge(readyMs: number): Promise<object> {
 			return { wallMs: performance.now() - killed };
 		}
 		case "loop":
-			for (let index = 0; index < Number(count); index += 1) {
-				const answer = await fetch(url, { method: "POST", body: JSON.stringify({ messages: [], index }) });
-				await answer.text();
-				await kernel.execute(`x = ${index}`);
-			}
-			await (await fetch(url, { method: "POST", body: JSON.stringify({ messages: [], index: -1 }) })).text();
+			await runBareLoop(kernel, url);
 			return {};
 		default:
 			throw new Error(`There is nothing named "${what}" to measure.`);

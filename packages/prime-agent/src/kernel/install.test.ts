@@ -9,14 +9,12 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { acquireLease } from "../platform/lease.ts";
 import { runChild } from "./child.ts";
-import { createKernel } from "./index.ts";
-import { type InstallOptions, installKernel } from "./install.ts";
-import { listCandidates, pythonOf } from "./interpreters.ts";
+import { pythonOf } from "./interpreters.ts";
 import { INSTALL_LOCK } from "./lock.ts";
 import { probeInterpreter } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
 import { until } from "./testing/bench.ts";
-import { writeWheel } from "./testing/wheels.ts";
+import { findBase, makeHome, makeWheels, runCell } from "./testing/installing.ts";
 import { makePackagedVenv } from "./venv.ts";
 
 let root = "";
@@ -30,72 +28,12 @@ afterAll(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-/** An interpreter of this machine that can make environments, and where its ipykernel lies. */
-async function findBase(): Promise<{ python: string; packages: string } | undefined> {
-	for (const { python } of listCandidates({ env: { PATH: process.env.PATH, HOME: "/nowhere" } })) {
-		const probe = await probeInterpreter(python, { runtimeDir: findRuntime(), env: process.env, cwd: "/", signal });
-		if (probe.unfit || probe.lacked || !probe.pip || !probe.canMakeEnvironments) continue;
-		const where = "import importlib.util as u; print(u.find_spec('ipykernel').submodule_search_locations[0])";
-		const found = await runChild([python, "-I", "-c", where], { env: process.env, cwd: "/", signal });
-		return { python, packages: dirname(found.stdout.trim()) };
-	}
-	return undefined;
-}
-
 const base = await findBase();
 const needsBase = describe.skipIf(!base);
 const left = base ? "" : " (left out: no Python here has both ipykernel and pip)";
 
-/** A home of its own, and what the installation said. */
-async function home(env: Record<string, string> = {}) {
-	const folder = await mkdtemp(join(root, "home-"));
-	const said: string[] = [];
-	const options: InstallOptions = {
-		cwd: folder,
-		// an index that refuses at once
-		env: {
-			HOME: folder,
-			PATH: process.env.PATH,
-			PIP_INDEX_URL: "http://127.0.0.1:9/simple",
-			PIP_CONFIG_FILE: "/dev/null",
-			...env,
-		},
-		settings: {},
-		timeoutMs: 300_000,
-		signal,
-		say: (line) => said.push(line),
-	};
-	const venv = join(folder, ".prime", "agent", "kernel-venv");
-	return {
-		folder,
-		said,
-		venv,
-		install: (more: Partial<InstallOptions> = {}) => installKernel({ ...options, ...more }),
-		options,
-	};
-}
-
-/** A folder with a wheel of ipykernel: the real one by reference, or one that does not work. */
-async function wheels(kind: "good" | "broken"): Promise<string> {
-	const folder = await mkdtemp(join(root, "wheels-"));
-	const version = '__version__ = "6.1.0"\n';
-	const files = { "ipykernel/__init__.py": "raise ImportError('broken')\n", "ipykernel/_version.py": version };
-	const link: Record<string, string> = { "of-the-system.pth": `${base!.packages}\n` };
-	const { python } = base!;
-	await writeWheel(python, { folder, name: "ipykernel", version: "6.1.0", files: kind === "good" ? link : files });
-	await writeWheel(python, { folder, name: "httpx", version: "0.1", files: { "httpx.py": "" } });
-	return folder;
-}
-
-async function runCell(env: InstallOptions["env"], code: string) {
-	const kernel = createKernel({ cwd: root, env });
-	try {
-		const { result } = await kernel.execute(code);
-		return { result, backend: kernel.info()?.backend, python: kernel.info()?.python };
-	} finally {
-		await kernel.dispose();
-	}
-}
+const home = (env?: Record<string, string>) => makeHome(root, env);
+const wheels = (kind: "good" | "broken") => makeWheels(root, base!, kind);
 
 // pip and venv take their time on a busy machine
 needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
@@ -105,7 +43,7 @@ needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
 		expect(made).toMatchObject({ folder: venv, base: base!.python, source: "packages", notes: [] });
 		expect(made.missing).toContain("pandas");
 		expect(made.missing).not.toContain("httpx");
-		expect(await runCell(options.env, "import httpx\nhttpx.__file__.split('/lib/')[0]")).toEqual({
+		expect(await runCell(options, "import httpx\nhttpx.__file__.split('/lib/')[0]")).toEqual({
 			result: `'${venv}'`,
 			backend: "ipykernel",
 			python: join(venv, "bin", "python"),
@@ -142,7 +80,7 @@ needsBase(`an installation${left}`, { timeout: 300_000 }, () => {
 		const made = await install({ python: base!.python });
 		expect(made).toMatchObject({ folder: venv, source: "system" });
 		expect(made.why).toMatch(/^pip could not install ipykernel: /);
-		expect(await runCell(options.env, "1 + 1")).toMatchObject({ result: "2", backend: "ipykernel" });
+		expect(await runCell(options, "1 + 1")).toMatchObject({ result: "2", backend: "ipykernel" });
 	});
 
 	it("does not put packages that do not run in the place of an environment that does", async () => {

@@ -11,6 +11,7 @@ import { listCandidates, managedFolders, pythonOf } from "./interpreters.ts";
 import { takeInstallLock } from "./lock.ts";
 import { type Probe, type ProbeOptions, probeInterpreter, whyUnfit } from "./probe.ts";
 import { findRuntime } from "./runtime.ts";
+import { hasUv, makeUvVenv, UV_PYTHON } from "./uv.ts";
 import { EXTRAS, makePackagedVenv, makeSystemVenv, moveVenv, sweepLeftovers } from "./venv.ts";
 
 /** How to install. */
@@ -31,8 +32,8 @@ export interface InstallOptions {
 }
 
 const ADVICE =
-	"Install ipykernel for a Python of the system (Debian: apt-get install python3-ipykernel), or let pip reach an index " +
-	"or a folder of wheels (--wheels), and run it again. Until then cells run on the built-in kernel.";
+	"Install ipykernel for a Python of the system (Debian: apt-get install python3-ipykernel), or let pip or uv reach an " +
+	"index or a folder of wheels (--wheels), and run it again. Until then cells run on the built-in kernel.";
 
 /**
  * Makes the environment for the kernel: with packages of its own, or else over a Python that has ipykernel. It is made
@@ -115,11 +116,11 @@ class Installation {
 
 	async run(): Promise<KernelInstalled> {
 		try {
-			const bases = await this.#findBases();
-			const packaged = await this.#tryPackages(bases);
+			const fit = await this.#findFit();
+			const packaged = (await this.#tryUv(fit)) ?? (await this.#tryPackages(this.#leaveOutPoor(fit)));
 			if (packaged) return packaged;
 			const why = this.#attempts.at(-1)?.lacked;
-			const system = await this.#trySystem(bases);
+			const system = await this.#trySystem(fit.filter(({ probe }) => probe.canMakeEnvironments));
 			if (system) return why === undefined ? system : { ...system, why };
 			throw new KernelInstallFailed("No environment for the kernel could be made.", this.#attempts, ADVICE);
 		} finally {
@@ -127,8 +128,8 @@ class Installation {
 		}
 	}
 
-	/** Interpreters that can make environments; what the others lack is noted. */
-	async #findBases(): Promise<readonly Base[]> {
+	/** Interpreters on which a kernel can run; what the others lack is noted. */
+	async #findFit(): Promise<readonly Base[]> {
 		const { env, python } = this.#options;
 		const { PRIME_AGENT_KERNEL_PYTHON: _named, ...others } = env;
 		const wanted =
@@ -138,13 +139,34 @@ class Installation {
 		const bases: Base[] = [];
 		for (const candidate of wanted) {
 			const probe = await probeInterpreter(candidate.python, this.#probing);
-			const lacked =
-				whyUnfit(candidate.kind, probe) ??
-				(probe.canMakeEnvironments ? undefined : "has no venv module (Debian: apt-get install python3-venv)");
+			const lacked = whyUnfit(candidate.kind, probe);
 			if (lacked === undefined) bases.push({ python: candidate.python, probe });
 			else this.#attempts.push({ python: candidate.python, lacked });
 		}
 		return bases;
+	}
+
+	/** Those that can make environments by themselves; what the others lack is noted. */
+	#leaveOutPoor(bases: readonly Base[]): readonly Base[] {
+		return bases.filter(({ python, probe }) => {
+			if (!probe.canMakeEnvironments) {
+				this.#attempts.push({ python, lacked: "has no venv module (Debian: apt-get install python3-venv)" });
+			}
+			return probe.canMakeEnvironments;
+		});
+	}
+
+	/** With uv, where it is on PATH; it brings a Python along where the machine has none that fits. */
+	async #tryUv([base]: readonly Base[]): Promise<KernelInstalled | undefined> {
+		const { python: wanted, say } = this.#options;
+		if (base === undefined && wanted !== undefined) return undefined;
+		const children = this.#childOptions();
+		if (!(await hasUv(children))) return undefined;
+		const python = base?.python ?? UV_PYTHON;
+		const what = base ? `${python} (Python ${base.probe.version})` : `a Python ${python} of its own`;
+		say(`Making an environment with uv and ${what}, and installing ipykernel into it.`);
+		const name = base?.python ?? `Python ${UV_PYTHON} of uv`;
+		return this.#finish(name, "packages", () => makeUvVenv(python, this.#work, this.#options, children));
 	}
 
 	async #tryPackages(bases: readonly Base[]): Promise<KernelInstalled | undefined> {
@@ -158,7 +180,7 @@ class Installation {
 		this.#options.say(
 			`Making an environment with ${python} (Python ${probe.version}) and installing ipykernel into it.`,
 		);
-		return this.#finish(base, "packages", () =>
+		return this.#finish(python, "packages", () =>
 			makePackagedVenv({ python, pip: probe.pip ?? "own" }, this.#work, this.#options, this.#childOptions()),
 		);
 	}
@@ -171,7 +193,7 @@ class Installation {
 				continue;
 			}
 			this.#options.say(`Making an environment over ${python}, which has ipykernel ${probe.ipykernel}.`);
-			const made = await this.#finish(base, "system", () => makeSystemVenv(python, this.#work, this.#childOptions()));
+			const made = await this.#finish(python, "system", () => makeSystemVenv(python, this.#work, this.#childOptions()));
 			if (made) return made;
 		}
 		return undefined;
@@ -179,21 +201,21 @@ class Installation {
 
 	/** Makes an environment, tries it and moves it to its place; undefined, with the reason noted, when it does not work. */
 	async #finish(
-		base: Base,
+		base: string,
 		source: KernelInstalled["source"],
 		make: () => Promise<string | undefined>,
 	): Promise<KernelInstalled | undefined> {
 		rmSync(this.#work, { recursive: true, force: true });
 		const problem = (await make()) ?? (await this.#tryOut());
 		if (problem !== undefined) {
-			this.#attempts.push({ python: base.python, lacked: problem });
+			this.#attempts.push({ python: base, lacked: problem });
 			return undefined;
 		}
 		const probe = await probeInterpreter(pythonOf(this.#work), this.#probing);
 		moveVenv(this.#work, this.#folder);
 		return {
 			folder: this.#folder,
-			base: base.python,
+			base,
 			version: probe.version ?? "",
 			ipykernel: probe.ipykernel ?? "",
 			source,

@@ -6,7 +6,7 @@ import { lastLine } from "./complaint.ts";
 import { pythonOf } from "./interpreters.ts";
 
 /** What the kernel cannot do without; version 7 of ipykernel is not supported, see `rlm/jupyter/version.py`. */
-const REQUIRED = "ipykernel>=6,<7";
+export const REQUIRED = "ipykernel>=6,<7";
 
 /** What model code expects to find, by the names under which they are imported. */
 export const EXTRAS: readonly string[] = ["dill", "nest_asyncio", "requests", "httpx", "pandas", "numpy"];
@@ -17,7 +17,9 @@ export interface PackageSource {
 }
 
 /** The name that a shell shows is that of its later place. */
-const VENV = ["-I", "-m", "venv", "--prompt", "prime-agent-kernel"];
+export const PROMPT = "prime-agent-kernel";
+
+const VENV = ["-I", "-m", "venv", "--prompt", PROMPT];
 const PIP = ["install", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"];
 
 /**

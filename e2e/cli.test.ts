@@ -70,6 +70,21 @@ it("resumes a session by its path, its id, or the end of its id, in the session'
 	expect(await readdir(join(agentFolder, "sessions"))).toEqual([name]);
 });
 
+it("lists sessions to pick from when --resume names none, without waiting for its input", async () => {
+	const { run, start, server } = await setUpCli();
+	server.script(reply({ text: "1" }), reply({ text: "2" }));
+	await run(["-p", "fix the tests"]);
+	for (const argv of [["-p", "--resume"], ["-r"], ["--mode", "json", "-r", "--", "and more"]]) {
+		const live = start(argv);
+		expect(await live.done).toMatchObject({ code: 1, stdout: "" });
+		const listed =
+			/^Error: Name the session [^\n]+:\n {2}([0-9a-f]{12}) {2}(?:just now|\d+ minutes? ago) {2}fix the tests\n$/;
+		expect(live.stderr).toMatch(listed);
+		const [, end = ""] = listed.exec(live.stderr)!;
+		if (argv.includes("--resume")) expect((await run(["-p", "-r", end, "go on"])).stdout).toBe("2\n");
+	}
+});
+
 it("obeys the project settings of the folder that a resumed session works in", async () => {
 	const { run, server, home, agentFolder, cwd } = await setUpCli();
 	server.script(reply({ text: "1" }), reply({ text: "2" }));

@@ -9,7 +9,9 @@ export type SessionChoice =
 	| { readonly kind: "new" }
 	| { readonly kind: "none" }
 	| { readonly kind: "continue" }
-	| { readonly kind: "resume"; readonly selector: string };
+	| { readonly kind: "resume"; readonly selector: string }
+	/** A saved one, and nobody said which. */
+	| { readonly kind: "unnamed" };
 
 /** A prompt to run, as the command line has it. */
 export interface RunRequest {
@@ -162,11 +164,7 @@ function readSessionChoice(args: Arguments): SessionChoice {
 	if (args.options.has("no-session")) return { kind: "none" };
 	const selector = optionValue(args, "resume");
 	if (selector === undefined) return { kind: "new" };
-	if (selector !== "") return { kind: "resume", selector };
-	throw new UsageError(
-		"Choosing a session from a list needs the interactive mode, which is not there yet. " +
-			"Name the session (--resume <path|id>), or use --continue for the newest one of this folder.",
-	);
+	return selector === "" ? { kind: "unnamed" } : { kind: "resume", selector };
 }
 
 function readTools(args: Arguments): RunRequest["tools"] {

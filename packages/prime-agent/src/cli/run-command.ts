@@ -22,6 +22,8 @@ import { buildPrompt, decodeText } from "./prompt.ts";
 
 /** Runs a prompt to its end and prints what came of it; resolves with the exit code. */
 export async function runPromptCommand(request: RunRequest, host: Host): Promise<number> {
+	// Nothing can come of it, whatever is piped in.
+	if (request.session.kind === "unnamed") await checkSession(request, host);
 	// Both halves at once: reading takes as long as whoever pipes, and two mistakes are told together.
 	const [prompt, opened] = await Promise.allSettled([readPrompt(request, host), openSession(request, host)]);
 	const failures = [prompt, opened].filter((half) => half.status === "rejected").map((half) => half.reason);
@@ -153,6 +155,10 @@ async function chooseSession(
 			const newest = await findNewest(dir, cwd);
 			if (newest) return { session: { kind: "open", file: newest.path }, cwd };
 			throw new UsageError(`There is no session of ${cwd} to continue. Start one without --continue.`);
+		}
+		case "unnamed": {
+			const { askForSession } = await import("./latest.ts");
+			throw await askForSession(dir, cwd, Date.now());
 		}
 		case "resume": {
 			const saved = await resolveSession(session.selector, dir, cwd, env);

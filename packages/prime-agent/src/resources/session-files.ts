@@ -43,12 +43,19 @@ export async function listSessions(folder: string): Promise<readonly SessionFile
 
 /** The newest session whose work was in `cwd`, or undefined. */
 export async function findNewest(folder: string, cwd: string): Promise<SessionFile | undefined> {
+	return (await findLatest(folder, cwd, 1))[0];
+}
+
+/** At most `count` sessions whose work was in `cwd`, newest first. */
+export async function findLatest(folder: string, cwd: string, count: number): Promise<readonly SessionFile[]> {
 	const wanted = await realPathOf(cwd);
+	const found: SessionFile[] = [];
 	for (const { path, modified } of await listNewest(folder)) {
+		if (found.length === count) break;
 		const header = await readHead(path);
-		if (header?.cwd !== undefined && (await realPathOf(header.cwd)) === wanted) return { path, header, modified };
+		if (header?.cwd !== undefined && (await realPathOf(header.cwd)) === wanted) found.push({ path, header, modified });
 	}
-	return undefined;
+	return found;
 }
 
 /** The session of a file, or undefined where there is no file or it does not begin like a session. */

@@ -153,7 +153,8 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 			const outcome = await link.run(code, (chunk) => options.onChunk?.(chunk));
 			return reason ? explain(outcome, reason, killed, this.#options) : outcome;
 		} finally {
-			over.abort();
+			// with a reason of its own: the error that Node makes up without one would cost more than the limit
+			over.abort("The cell has ended.");
 			options.signal?.removeEventListener("abort", onAbort);
 		}
 	}

@@ -12,12 +12,14 @@ function toolLines(stderr: string): string[] {
 
 describe.concurrent("stdout", () => {
 	test("text comes out while the model is still talking", async () => {
+		const heard = Promise.withResolvers<void>();
 		await using at = await makeAgent({
-			script: [reply({ text: "first last", chunk: 5, silence: { afterEvents: 4, forMs: 1500 } })],
+			script: [reply({ text: "first last", chunk: 5, silence: { afterEvents: 4, until: heard.promise } })],
 		});
 		await using live = at.start("x");
 		await live.waitForOutput(/first/);
 		expect(live.stdout).not.toContain("last");
+		heard.resolve();
 		expect((await live.done).stdout).toBe("first last\n");
 	});
 

@@ -56,7 +56,7 @@ export async function sendEvents(
 		...wire.headers,
 	});
 	response.flushHeaders();
-	if (wire.silence === "after-headers") await keepSilent(response, wire, undefined, signal);
+	if (wire.silence === "after-headers") await keepSilent(response, wire, {}, signal);
 	const cutAfter = disconnectCount(wire.end);
 	const writer = new SplitWriter(response, wire.split);
 	for (const [index, buffer] of buffers.entries()) {
@@ -79,7 +79,7 @@ export async function sendRaw(response: ServerResponse, raw: RawOptions, signal:
 	response.writeHead(raw.status, { "content-type": isBytes ? "text/plain" : "application/json", ...raw.headers });
 	if (raw.silence === "after-headers") {
 		response.flushHeaders();
-		await keepSilent(response, raw, undefined, signal);
+		await keepSilent(response, raw, {}, signal);
 	}
 	if (raw.delayMs) await sleep(raw.delayMs, undefined, { signal });
 	const writer = new SplitWriter(response, raw.split);
@@ -111,27 +111,29 @@ async function pauseAt(
 	const silence = wire.silence;
 	if (typeof silence !== "object" || !("afterEvents" in silence) || silence.afterEvents !== index) return;
 	await writer.flush();
-	await keepSilent(response, wire, silence.forMs, signal);
+	await keepSilent(response, wire, silence, signal);
 }
 
-/** Sends nothing, or comments alone, for a time or until the signal aborts. */
+/** Sends nothing, or comments alone, for a time, until a promise is kept, or until the signal aborts. */
 async function keepSilent(
 	response: ServerResponse,
 	wire: WireOptions,
-	forMs: number | undefined,
+	{ forMs, until }: { readonly forMs?: number; readonly until?: Promise<unknown> },
 	signal: AbortSignal,
 ): Promise<void> {
-	if (!wire.comments) {
-		if (forMs === undefined) await waitForever(signal);
-		else await sleep(forMs, undefined, { signal });
-		return;
-	}
-	const everyMs = wire.comments === true ? 20 : wire.comments.everyMs;
-	const end = forMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + forMs;
-	while (performance.now() < end) {
+	const ends: Promise<unknown>[] = [waitForever(signal)];
+	if (forMs !== undefined) ends.push(sleep(forMs, undefined, { signal }));
+	if (until) ends.push(until);
+	let isOver = false;
+	const over = Promise.race(ends).finally(() => {
+		isOver = true;
+	});
+	const everyMs = typeof wire.comments === "object" ? wire.comments.everyMs : 20;
+	while (wire.comments && !isOver) {
 		response.write(wire.crlf ? ": keep-alive\r\n\r\n" : ": keep-alive\n\n");
-		await sleep(everyMs, undefined, { signal });
+		await Promise.race([over, sleep(everyMs, undefined, { signal })]);
 	}
+	await over;
 }
 
 function waitForever(signal: AbortSignal): Promise<never> {

@@ -234,6 +234,18 @@ describe("wire", () => {
 		expect(text).toContain("[DONE]");
 	});
 
+	it.each([false, { everyMs: 1 }])("is silent until a promise is kept, with comments %j", async (comments) => {
+		await using server = await startChatServer();
+		const go = Promise.withResolvers<void>();
+		server.script(reply({ text: "abcd", chunk: 2, comments, silence: { afterEvents: 2, until: go.promise } }));
+		const response = await post(server);
+		const whole = response.clone().text();
+		const before = await readUntil(response, comments ? /"ab"[\s\S]*(: keep-alive\n\n){3}$/ : /"ab"/);
+		expect(before).not.toContain('"cd"');
+		go.resolve();
+		expect(await whole).toContain('"cd"');
+	});
+
 	it("is silent before headers for a time and then answers", async () => {
 		expect(await answer(reply({ text: "ab", silence: { beforeHeadersMs: 20 } }))).toContain("[DONE]");
 	});

@@ -44,12 +44,12 @@ export interface WireOptions {
 	readonly end?: "done" | "missing" | "no-finish" | "cut" | `disconnect-after-${number}-events`;
 	/** An error event in the stream, after the content and instead of its end; the format wraps the object. */
 	readonly errorInStream?: object;
-	/** Stops sending: for good, or for a time. What was sent before is flushed. */
+	/** Stops sending: for good, for a time, or until a promise is kept. What was sent before is flushed. */
 	readonly silence?:
 		| "before-headers"
 		| "after-headers"
 		| { readonly beforeHeadersMs: number }
-		| { readonly afterEvents: number; readonly forMs?: number };
+		| { readonly afterEvents: number; readonly forMs?: number; readonly until?: Promise<unknown> };
 	/** Milliseconds before each event; for a raw answer before its body. */
 	readonly delayMs?: number;
 	/** Sends the finish event twice. */

@@ -6,7 +6,7 @@ import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
 import { systemClock } from "./clock.ts";
 import { filterEnvironment } from "./environment.ts";
 import { type Attempt, KernelUnavailable } from "./errors.ts";
-import { isFound, listCandidates } from "./interpreters.ts";
+import { hasChosen, isFound, listCandidates } from "./interpreters.ts";
 import { QueuedKernel } from "./kernel.ts";
 import { readLimits, type SnapshotLimits, type SnapshotSettings } from "./limits.ts";
 import type { KernelLink, LeftoverJob, LinkOptions } from "./link.ts";
@@ -65,7 +65,7 @@ const SNAPSHOT_FILE = "kernel-state";
 const CLOSE_GRACE_MS = 2000;
 const TERMINATION_MS = 500;
 
-/** A kernel that starts at `prewarm()` or at its first cell. */
+/** A kernel that starts at `prewarm()` or at its first cell; one that is probably an ipykernel starts at once. */
 export function createKernel(options: KernelOptions): Kernel {
 	const { settings = {}, artifactsDir: folder } = options;
 	// a program that runs in a cell has the folder of that cell's session in its environment
@@ -85,7 +85,17 @@ export function createKernel(options: KernelOptions): Kernel {
 			: undefined,
 		closeMs: () => (isTerminating() ? TERMINATION_MS : closeMs),
 	});
+	if (startsEarly(options)) kernel.prewarm();
 	return Object.assign(kernel, { leftOut });
+}
+
+/**
+ * Whether to start at once: an ipykernel takes longer than a model that answers fast. The built-in kernel is ready in a
+ * moment and would only take time from the first request.
+ */
+function startsEarly({ env, settings }: KernelOptions): boolean {
+	const backend = env.PRIME_AGENT_KERNEL || settings?.backend || "auto";
+	return backend === "ipykernel" || (backend === "auto" && hasChosen({ env, python: settings?.python }));
 }
 
 const ADVICE =

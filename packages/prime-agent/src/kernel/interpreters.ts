@@ -25,15 +25,24 @@ const USUAL = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
  * slow and their choice depends on the folder.
  */
 export function listCandidates(search: InterpreterSearch): readonly Candidate[] {
-	const { env } = search;
-	const explicit = env.PRIME_AGENT_KERNEL_PYTHON || search.python;
+	const explicit = findExplicit(search);
 	if (explicit) return [{ python: explicit, kind: "explicit" }];
-	const managed = managedFolders(env)
-		.map(pythonOf)
-		.filter(isExecutable)
-		.map((python): Candidate => ({ python, kind: "managed" }));
-	const installed = listInstalled(env).map((python): Candidate => ({ python, kind: "installed" }));
+	const managed = listManaged(search.env).map((python): Candidate => ({ python, kind: "managed" }));
+	const installed = listInstalled(search.env).map((python): Candidate => ({ python, kind: "installed" }));
 	return [...managed, ...installed];
+}
+
+/** Whether somebody chose an interpreter for kernels: named it, or had an environment made. */
+export function hasChosen(search: InterpreterSearch): boolean {
+	return findExplicit(search) !== undefined || listManaged(search.env).length > 0;
+}
+
+function findExplicit({ env, python }: InterpreterSearch): string | undefined {
+	return env.PRIME_AGENT_KERNEL_PYTHON || python || undefined;
+}
+
+function listManaged(env: Environment): readonly string[] {
+	return managedFolders(env).map(pythonOf).filter(isExecutable);
 }
 
 /** The folders in which an environment made for the kernel may lie, best one first; none of them need be there. */

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import sys
 
 import zmq
 from ipykernel.iostream import IOPubThread
@@ -22,6 +23,13 @@ class KernelApp(IPKernelApp):
 
     def parse_command_line(self, argv=None):
         """There is none, and to find that out costs as much as a tenth of a start."""
+
+    def _configure_logging(self):
+        """To the stderr of the process, which is not that of cells; a table of handlers would be compiled for it."""
+        logger = logging.getLogger(type(self).__name__)
+        logger.setLevel(self.log_level)
+        if not logger.handlers:
+            logger.addHandler(logging.StreamHandler(sys.stderr))
 
     def init_connection_file(self):
         """No file: it would hold the key."""

@@ -94,6 +94,8 @@ class Kernel:
         app.kernel.start()
         self.line.start()
         self.line.send(self.hello(app))
+        # while the host connects: the first cell would wait for it
+        app.shell.transform_cell("x")
         # what is there now stays: the collector need not look at it
         gc.freeze()
         gc.enable()

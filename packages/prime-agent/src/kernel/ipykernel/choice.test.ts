@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKernel } from "../index.ts";
-import { Bench } from "../testing/bench.ts";
+import { Bench, until } from "../testing/bench.ts";
 
 /** The interpreter that serves a back end on this machine, or undefined. */
 async function findPython(backend: "builtin" | "ipykernel"): Promise<string | undefined> {
@@ -71,5 +72,24 @@ describe("the choice between the back ends", () => {
 		const env = { PRIME_AGENT_KERNEL_PYTHON: fit ?? "" };
 		expect(await serves({ ...env, PRIME_AGENT_KERNEL: "builtin" }, "ipykernel")).toBe("builtin");
 		expect(await serves({ ...env, PRIME_AGENT_KERNEL: "ipykernel" }, "builtin")).toBe("ipykernel");
+	});
+
+	it.skipIf(!fit)(`an ipykernel starts with its session, a built-in kernel when it is wanted${left}`, async () => {
+		const builtin = join(root, "builtin-python");
+		await writeFile(builtin, `#!/bin/sh\ntouch '${root}/started'\nexec '${bare}' "$@"\n`, { mode: 0o755 });
+		const env = { HOME: root, PATH: process.env.PATH, TMPDIR: root };
+		const late = createKernel({ cwd: root, env, settings: { backend: "builtin", python: builtin } });
+		const early = [
+			createKernel({ cwd: root, env, settings: { backend: "ipykernel", python: fit } }),
+			createKernel({ cwd: root, env: { ...env, PRIME_AGENT_KERNEL_PYTHON: fit } }),
+		];
+		try {
+			await until("they are ready", () => early.every((kernel) => kernel.info()?.backend === "ipykernel"));
+			expect(existsSync(join(root, "started"))).toBe(false);
+			await late.execute("1");
+			expect(existsSync(join(root, "started"))).toBe(true);
+		} finally {
+			await Promise.all([late, ...early].map((kernel) => kernel.dispose()));
+		}
 	});
 });

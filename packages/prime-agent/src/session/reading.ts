@@ -7,17 +7,22 @@ const CLOSE = 0x7d;
 const QUOTE = 0x22;
 
 /** How almost every line begins; what varies has a fixed width. */
-const MESSAGE = Buffer.from('{"type":"message","id":"');
-const PARENT = Buffer.from('","parentId":"');
-const NO_PARENT = Buffer.from('","parentId":null');
+const MESSAGE = '{"type":"message","id":"';
+const PARENT = '","parentId":"';
+const NO_PARENT = '","parentId":null';
 const HEX_DIGITS = 8;
+const TIME = ',"timestamp":"';
+const TIME_WIDTH = new Date(0).toISOString().length;
+const CONTENT = '","message":';
+/** No entry is shorter, and the pieces of a shorter line would lie beyond its end. */
+const SHORTEST = MESSAGE.length + HEX_DIGITS + NO_PARENT.length + TIME.length + TIME_WIDTH;
 /** Bytes that are looked at at once: small enough to stay in the processor's cache. */
 const CHUNK = 256 * 1024;
 
-/** How a usual line begins, as text: the pieces between id, parent's id, time and message. */
-const TEXT = { message: String(MESSAGE), parent: String(PARENT), noParent: String(NO_PARENT), time: ',"timestamp":"' };
-const TIME_WIDTH = new Date(0).toISOString().length;
-const TEXT_CONTENT = '","message":';
+/** The same, to be compared with a line four bytes at a time. */
+const MESSAGE_WORDS = toWords(MESSAGE);
+const PARENT_WORDS = toWords(PARENT);
+const NO_PARENT_WORDS = toWords(NO_PARENT);
 
 /** Fields before the content, in the order in which `log.ts` writes them. */
 const HEAD =
@@ -90,20 +95,21 @@ class Reader implements SessionReading {
 	}
 
 	#readLines(bytes: Buffer, length: number, offset: number): void {
+		const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 		for (let start = 0; start < length; ) {
 			const newline = bytes.indexOf(NEWLINE, start);
 			const next = newline < 0 || newline > length ? length : newline;
 			const end = next > start && bytes[next - 1] === RETURN ? next - 1 : next;
 			this.#line++;
-			if (end > start) this.#readLine(bytes, start, end, offset);
+			if (end > start) this.#readLine(bytes, view, start, end, offset);
 			start = next + 1;
 		}
 	}
 
-	#readLine(bytes: Buffer, start: number, end: number, offset: number): void {
+	#readLine(bytes: Buffer, view: DataView, start: number, end: number, offset: number): void {
 		const place = offset + start;
 		const length = end - start;
-		if (!this.#mayRepeat && addMessage(this.tree, this.#messageKind, bytes, start, end, offset)) return;
+		if (!this.#mayRepeat && addMessage(this.tree, this.#messageKind, bytes, view, start, end, offset)) return;
 		const found = parseLine(bytes, start, end);
 		if (typeof found === "string") this.broken.push({ line: this.#line, reason: found });
 		else if ("header" in found) this.header ??= found.header;
@@ -148,21 +154,19 @@ function addMessage(
 	tree: EntryTree,
 	kind: KindNumber,
 	bytes: Buffer,
+	view: DataView,
 	start: number,
 	end: number,
 	offset: number,
 ): boolean {
-	if (bytes[end - 1] !== CLOSE || !hasAt(bytes, start, MESSAGE)) return false;
+	if (end - start < SHORTEST || bytes[end - 1] !== CLOSE || !hasAt(view, start, MESSAGE_WORDS)) return false;
 	const idAt = start + MESSAGE.length;
 	const id = readHex(bytes, idAt);
 	const parentAt = idAt + HEX_DIGITS;
 	if (id < 0) return false;
-	if (hasAt(bytes, parentAt, NO_PARENT)) {
-		tree.addHex(id, -1, kind, offset + start, end - start);
-		return true;
-	}
-	const parentId = hasAt(bytes, parentAt, PARENT) ? readHex(bytes, parentAt + PARENT.length) : -1;
-	if (parentId < 0) return false;
+	const hasParent = hasAt(view, parentAt, PARENT_WORDS);
+	const parentId = hasParent ? readHex(bytes, parentAt + PARENT.length) : -1;
+	if (parentId < 0 && (hasParent || !hasAt(view, parentAt, NO_PARENT_WORDS))) return false;
 	tree.addHex(id, parentId, kind, offset + start, end - start);
 	return true;
 }
@@ -172,22 +176,37 @@ function addMessage(
  * undefined when the line has another form.
  */
 export function readMessage(line: string): unknown {
-	const parentAt = TEXT.message.length + HEX_DIGITS;
-	const isRoot = line.startsWith(TEXT.noParent, parentAt);
-	const timeAt = parentAt + (isRoot ? TEXT.noParent.length : TEXT.parent.length + HEX_DIGITS + 1);
-	const contentAt = timeAt + TEXT.time.length + TIME_WIDTH;
-	if (!line.startsWith(TEXT_CONTENT, contentAt)) return undefined;
-	if (!line.startsWith(TEXT.message) || !line.startsWith(TEXT.time, timeAt)) return undefined;
+	const parentAt = MESSAGE.length + HEX_DIGITS;
+	const isRoot = line.startsWith(NO_PARENT, parentAt);
+	const timeAt = parentAt + (isRoot ? NO_PARENT.length : PARENT.length + HEX_DIGITS + 1);
+	const contentAt = timeAt + TIME.length + TIME_WIDTH;
+	if (!line.startsWith(CONTENT, contentAt)) return undefined;
+	if (!line.startsWith(MESSAGE) || !line.startsWith(TIME, timeAt)) return undefined;
 	try {
 		// Were the message not the last field, this would be no JSON.
-		return JSON.parse(line.slice(contentAt + TEXT_CONTENT.length, -1));
+		return JSON.parse(line.slice(contentAt + CONTENT.length, -1));
 	} catch {
 		return undefined;
 	}
 }
 
-function hasAt(bytes: Buffer, at: number, pattern: Buffer): boolean {
-	for (let i = 0; i < pattern.length; i++) if (bytes[at + i] !== pattern[i]) return false;
+/** Text as numbers of four bytes; what is left over is a number of one byte each. */
+interface Words {
+	readonly words: readonly number[];
+	readonly rest: readonly number[];
+}
+
+function toWords(text: string): Words {
+	const bytes = Buffer.from(text);
+	const whole = Math.floor(bytes.length / 4);
+	const words = Array.from({ length: whole }, (_, index) => bytes.readUInt32BE(4 * index));
+	return { words, rest: [...bytes.subarray(4 * whole)] };
+}
+
+function hasAt(view: DataView, at: number, { words, rest }: Words): boolean {
+	for (let i = 0; i < words.length; i++) if (view.getUint32(at + 4 * i) !== words[i]) return false;
+	const restAt = at + 4 * words.length;
+	for (let i = 0; i < rest.length; i++) if (view.getUint8(restAt + i) !== rest[i]) return false;
 	return true;
 }
 

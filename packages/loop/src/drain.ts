@@ -1,5 +1,5 @@
 import type { AssistantMessage, AssistantMessageEvent, AssistantMessageEventStream } from "@earendil-works/pi-ai";
-import { abandoned, type Grace, settleOrAbandon } from "./grace.ts";
+import { abandoned, type Grace, type Patience, startPatience } from "./grace.ts";
 
 /** An event of a reply that is still under way. */
 export type PartialEvent = Exclude<AssistantMessageEvent, { type: "done" | "error" }>;
@@ -11,18 +11,35 @@ export type StreamEnd =
 	| { kind: "failed"; error: unknown }
 	| { kind: "silent" };
 
-/** Hands the events of a reply to `onEvent` one by one and answers how it ended; rejects only with what that threw. */
+/**
+ * Hands the events of a reply to `onEvent` one by one and answers how it ended; rejects only with what that threw. Once
+ * `signal` aborts, the stream has the grace period to come to its end.
+ */
 export async function drainStream(
 	stream: AssistantMessageEventStream,
 	signal: AbortSignal | undefined,
 	grace: Grace,
 	onEvent: (event: PartialEvent) => void | Promise<void>,
 ): Promise<StreamEnd> {
+	// One for the whole stream: a listener for each event of a long reply costs more than the event.
+	const patience = startPatience(signal, grace);
+	try {
+		return await drain(stream, patience, onEvent);
+	} finally {
+		patience.end();
+	}
+}
+
+async function drain(
+	stream: AssistantMessageEventStream,
+	patience: Patience,
+	onEvent: (event: PartialEvent) => void | Promise<void>,
+): Promise<StreamEnd> {
 	const events = stream[Symbol.asyncIterator]();
 	for (;;) {
 		let next: IteratorResult<AssistantMessageEvent> | typeof abandoned;
 		try {
-			next = await settleOrAbandon(events.next(), signal, grace);
+			next = await patience.settle(events.next());
 		} catch (error) {
 			return { kind: "failed", error };
 		}

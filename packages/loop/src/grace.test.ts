@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { abandoned, settleOrAbandon } from "./grace.ts";
+import { abandoned, settleOrAbandon, startPatience } from "./grace.ts";
 import { handClock } from "./testing/clock.ts";
 
 function start<T>(work: Promise<T>, signal?: AbortSignal) {
@@ -44,3 +44,18 @@ test.each([
 		await new Promise((resolve) => setImmediate(resolve));
 	},
 );
+
+test("pieces of work after an abort share one grace period, and one that comes after it is abandoned at once", async () => {
+	const clock = handClock();
+	const abort = new AbortController();
+	const patience = startPatience(abort.signal, { clock, ms: 100 });
+	abort.abort();
+	clock.advance(60);
+	expect(await patience.settle(Promise.resolve("in time"))).toBe("in time");
+	const slow = patience.settle(new Promise(() => undefined));
+	clock.advance(40);
+	expect(await slow).toBe(abandoned);
+	expect(await patience.settle(Promise.reject(new Error("late")))).toBe(abandoned);
+	patience.end();
+	expect(clock.waiting()).toBe(0);
+});

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "./folder.ts";
 
 /** Names of the skills that come with the package. */
 export const SKILLS = ["agent-tmux", "cli-agents"] as const;
@@ -14,7 +15,7 @@ export function readSkill(name: (typeof SKILLS)[number]): string {
 export function installSkills(folder: string): string[] {
 	return SKILLS.map((name) => {
 		const path = join(folder, name, "SKILL.md");
-		mkdirSync(join(folder, name), { recursive: true });
+		makeFolder(join(folder, name));
 		writeFileSync(path, readSkill(name));
 		return path;
 	});

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PaneError } from "../errors.ts";
+import { makePrivateFolder } from "./folder.ts";
 import { homeOf } from "./records/files.ts";
 
 /** The folder of the user's own configuration. */
@@ -20,7 +21,7 @@ export function setTrust(env: NodeJS.ProcessEnv, path: string, text: string | un
 	const store = text === undefined ? others : { ...others, [realpathSync(path)]: hashOf(text) };
 	const file = storePath(env);
 	const draft = `${file}.${process.pid}`;
-	mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+	makePrivateFolder(dirname(file));
 	writeFileSync(draft, `${JSON.stringify(store, null, "\t")}\n`, { mode: 0o600 });
 	renameSync(draft, file);
 }

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { makePrivateFolder } from "../clis/folder.ts";
 import { PaneError, UsageError } from "../errors.ts";
 
 /** What is known about one worker; absent facts are absent. A record with a pane is a pane worker. */
@@ -150,7 +151,7 @@ export class WorkerFiles {
 	}
 
 	#write(path: string, text: string): void {
-		mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+		makePrivateFolder(this.folder);
 		const temporary = `${path}.${process.pid}.tmp`;
 		writeFileSync(temporary, text, { mode: 0o600 });
 		renameSync(temporary, path);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { makePrivateFolder } from "../clis/folder.ts";
 import { PaneError } from "../errors.ts";
 import { type Drive, rest } from "./context.ts";
 import { isAlive } from "./processes.ts";
@@ -33,7 +34,7 @@ export async function withPaneLock<Value>(drive: Drive, pane: string, task: () =
 
 function lockPath(drive: Drive, pane: string): string {
 	const folder = join(tmpdir(), `agent-tmux-${userInfo().uid}`);
-	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	makePrivateFolder(folder);
 	const server = `${drive.tmux.label ?? "default"} ${drive.env.TMUX_TMPDIR ?? ""}`;
 	const name = createHash("sha256").update(`${server} ${pane}`).digest("hex").slice(0, 24);
 	return join(folder, `${name}.lock`);

@@ -1,17 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-	accessSync,
-	constants,
-	existsSync,
-	mkdirSync,
-	readFileSync,
-	renameSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { makePrivateFolder } from "../clis/folder.ts";
 import { PaneError } from "../errors.ts";
 import { HARNESSES, type Harness } from "./harness.ts";
 import { addHooks, countHooks, removeHooks } from "./settings.ts";
@@ -127,7 +118,7 @@ function readText(path: string): string | undefined {
 }
 
 function writeFile(path: string, text: string): void {
-	mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+	makePrivateFolder(dirname(path));
 	const temporary = `${path}.${process.pid}.tmp`;
 	writeFileSync(temporary, text, { mode: 0o600 });
 	renameSync(temporary, path);

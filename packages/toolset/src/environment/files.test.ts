@@ -99,6 +99,23 @@ test("devices and pipes are not read and pipes not written, because that may nev
 	await expect(environment.writeFile("pipe", bytes("x"))).rejects.toThrow("not a regular file");
 });
 
+test.skipIf(process.platform !== "linux")(
+	"a folder that the system will not make is an error and no hang",
+	async () => {
+		await using folder = await makeFolder();
+		const write = makeEnvironment(folder).writeFile("/proc/no-such-folder/below/x", bytes("x"));
+		await expect(write).rejects.toMatchObject({ code: "not_found" });
+	},
+);
+
+test("many files written at once below one new folder are all there", async () => {
+	await using folder = await makeFolder();
+	const environment = makeEnvironment(folder);
+	const names = Array.from({ length: 20 }, (_, index) => `new/deep/${index % 3}/${index}.txt`);
+	await Promise.all(names.map((name) => environment.writeFile(name, bytes(name))));
+	for (const name of names) expect(Buffer.from(await environment.readFile(name)).toString()).toBe(name);
+});
+
 test("an environment at another folder sees the same machine from there and ends with the first one", async () => {
 	await using folder = await makeFolder();
 	await folder.write({ "sub/x.txt": "deep" });

@@ -172,13 +172,30 @@ export async function overwriteFile(path: string, content: Uint8Array): Promise<
 const inPlaceCodes = new Set(["EACCES", "EPERM", "EBUSY"]);
 
 /**
+ * Makes a folder and those above it where they are missing. One by one: Node's `recursive` never returns where the
+ * system refuses a folder with ENOENT, as `/proc` does.
+ */
+async function makeFolder(path: string): Promise<void> {
+	const isFolder = async () => (await statOrUndefined(path))?.isDirectory() === true;
+	if (await isFolder()) return;
+	const parent = dirname(path);
+	if (parent !== path) await makeFolder(parent);
+	try {
+		await mkdir(path);
+	} catch (error) {
+		// Somebody else may have made it in this moment.
+		if (!(await isFolder())) throw error;
+	}
+}
+
+/**
  * Replaces a file's content, following links, creating parent folders. An existing file keeps its mode; with `like` the
  * file gets the mode of that one.
  */
 export async function writeWhole(path: string, content: Uint8Array, like?: string): Promise<void> {
 	try {
 		const target = await resolveReal(path);
-		await mkdir(dirname(target), { recursive: true });
+		await makeFolder(dirname(target));
 		const old = await statOrUndefined(target);
 		if (old?.isDirectory()) throw new EnvironmentError("is_directory", `${path}: is a directory`);
 		if (old?.isCharacterDevice()) return await writeFile(target, content);

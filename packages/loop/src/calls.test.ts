@@ -5,7 +5,7 @@ import { call, testModel, text } from "./testing/script.ts";
 
 const separate = (content: Parameters<typeof listCalls>[0]["content"], taken: string[] = [], names = ["echo"]) => {
 	const message = { ...emptyMessage(testModel), content };
-	const separated = separateCalls(message, new Set(taken), names);
+	const separated = separateCalls(message, [{ ...message, content: taken.map((id) => call(id, "echo")) }], names);
 	return { message, separated, ids: listCalls(separated.message).map(({ call: { id } }) => id) };
 };
 
@@ -17,10 +17,10 @@ test("a message whose calls are in order stays the very same object", () => {
 
 test("ids that are empty, doubled or taken are replaced by free ones", () => {
 	const { ids } = separate(
-		[call("", "echo"), call("a", "echo", { n: 1 }), call("a", "echo", { n: 2 }), call("t", "echo")],
-		["t", "t_2"],
+		[call("", "echo"), call("a", "echo", { n: 1 }), call("a", "echo", { n: 2 }), call("t", "echo"), call("u", "echo")],
+		["t", "t_2", "u_3"],
 	);
-	expect(ids).toEqual(["call_0", "a", "a_2", "t_3"]);
+	expect(ids).toEqual(["call_0", "a", "a_2", "t_3", "u"]);
 });
 
 test("ids that a server left out are made up, and of a Responses id only the first half has to be free", () => {

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ToolCall } from "@earendil-works/pi-ai";
+import type { AgentMessage } from "./types.ts";
 
 /** One complete model reply and what its stream proved about it. */
 export interface Reply {
@@ -31,15 +32,16 @@ export function listCalls(message: AssistantMessage): PlacedCall[] {
 
 /**
  * Makes the calls of `message` such that servers take the transcript: every id is neither empty nor taken (by an
- * earlier call or by `takenIds`), and a name that is none of `toolNames` has only characters that names may have. A
- * call that repeats an earlier one of the same message word for word is reported as repeated.
+ * earlier call of it or by one of `before`), and a name that is none of `toolNames` has only characters that names may
+ * have. A call that repeats an earlier one of the same message word for word is reported as repeated.
  */
 export function separateCalls(
 	message: AssistantMessage,
-	takenIds: ReadonlySet<string>,
+	before: readonly AgentMessage[],
 	toolNames: readonly string[],
 ): { message: AssistantMessage; repeatedCalls: ReadonlySet<number> } {
-	const taken = new Set([...takenIds].map((id) => splitId(id).callId));
+	const taken = new Set<string>();
+	const isTaken = (callId: string) => taken.has(callId) || before.some((earlier) => hasCall(earlier, callId));
 	const seen = new Set<string>();
 	const repeatedCalls = new Set<number>();
 	let changed = false;
@@ -49,7 +51,7 @@ export function separateCalls(
 		const { callId, item } = splitId(block.id);
 		if (callId !== "" && seen.has(words)) repeatedCalls.add(position);
 		seen.add(words);
-		const freeId = findFreeId(callId || `call_${position}`, taken);
+		const freeId = findFreeId(callId || `call_${position}`, isTaken);
 		const id = freeId + item;
 		const name = toolNames.includes(block.name) ? block.name : cleanToolName(block.name);
 		taken.add(freeId);
@@ -69,14 +71,24 @@ function splitId(id: string | undefined): { callId: string; item: string } {
 	return { callId: callId === "undefined" ? "" : callId, item: item.map((part) => `|${part}`).join("") };
 }
 
+/** Whether a call of the message has this id, or in the Responses format this first half. */
+function hasCall(message: AgentMessage, callId: string): boolean {
+	if (message.role !== "assistant") return false;
+	for (const block of message.content) {
+		if (block.type !== "toolCall" || !block.id?.startsWith(callId)) continue;
+		if (block.id.length === callId.length || block.id[callId.length] === "|") return true;
+	}
+	return false;
+}
+
 /** A name of a tool as the strictest servers take it: letters, digits, `_` and `-`, 1 to 64 of them. */
 export function cleanToolName(name: string): string {
 	return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
-function findFreeId(wanted: string, taken: ReadonlySet<string>): string {
+function findFreeId(wanted: string, isTaken: (id: string) => boolean): string {
 	let id = wanted;
-	for (let suffix = 2; taken.has(id); suffix++) id = `${wanted}_${suffix}`;
+	for (let suffix = 2; isTaken(id); suffix++) id = `${wanted}_${suffix}`;
 	return id;
 }
 

@@ -6,7 +6,7 @@ import type {
 	Tool,
 } from "@earendil-works/pi-ai";
 import { normalizeContext } from "@earendil-works/pi-ai/utils/transcript";
-import { listCalls, type Reply, separateCalls } from "./calls.ts";
+import { type Reply, separateCalls } from "./calls.ts";
 import { drainStream, type PartialEvent } from "./drain.ts";
 import { abortedText, describeError, emptyMessage } from "./faults.ts";
 import { abandoned, type Grace, settleOrAbandon } from "./grace.ts";
@@ -44,8 +44,7 @@ export async function requestReply(
 	};
 	const finish = async (received: AssistantMessage): Promise<Reply> => {
 		const final = labelAbort(received, signal);
-		const takenIds = listCalls(final).length > 0 ? collectCallIds(context) : new Set<string>();
-		const { message, repeatedCalls } = separateCalls(final, takenIds, toolNames);
+		const { message, repeatedCalls } = separateCalls(final, context.messages, toolNames);
 		await showStart(message);
 		await emit({ type: "message_end", message });
 		return { message, finishedCalls, repeatedCalls };
@@ -135,13 +134,4 @@ function labelAbort(message: AssistantMessage, signal: AbortSignal | undefined):
 /** `partial` of a stream event goes on changing; listeners get the list of blocks as it is now. */
 function copyMessage(message: AssistantMessage): AssistantMessage {
 	return { ...message, content: [...message.content] };
-}
-
-function collectCallIds(context: AgentContext): Set<string> {
-	const ids = new Set<string>();
-	for (const message of context.messages) {
-		if (message.role !== "assistant") continue;
-		for (const { call } of listCalls(message)) ids.add(call.id);
-	}
-	return ids;
 }

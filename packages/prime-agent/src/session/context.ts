@@ -10,11 +10,12 @@ import {
 } from "../protocol/entry.ts";
 import type { SessionLog, SpokenMessage } from "./log.ts";
 import { mendMessage } from "./mend.ts";
-import { repairTranscript } from "./transcript.ts";
+import { GrowingTranscript } from "./transcript.ts";
 
 /** What the model is told, made from the branch that the log's leaf ends. */
 export class SessionContext {
 	readonly #log: SessionLog;
+	readonly #transcript = new GrowingTranscript();
 	#messages: AgentMessage[] | undefined;
 	/** The leaf that `#messages` ends with. */
 	#leafId: string | null = null;
@@ -36,6 +37,11 @@ export class SessionContext {
 		return [...this.#messages];
 	}
 
+	/** The messages of a request: only roles that models know, repaired for the model that gets them. */
+	toRequest(messages: readonly AgentMessage[], model: Model<Api>): Message[] {
+		return this.#transcript.repair(messages.filter(isKnown), model);
+	}
+
 	#follow(entry: EntryBase): void {
 		if (!this.#messages || isBookkeeping(entry.type)) return;
 		if (entry.parentId !== this.#leafId || entry.type === "compaction") {
@@ -48,13 +54,8 @@ export class SessionContext {
 	}
 }
 
-/** The messages of a request: only roles that models know, repaired for the model that gets them. */
-export function toRequest(messages: readonly AgentMessage[], model: Model<Api>): Message[] {
-	const known = messages.filter(
-		(message): message is Message =>
-			message.role === "user" || message.role === "assistant" || message.role === "toolResult",
-	);
-	return repairTranscript(known, model);
+function isKnown(message: AgentMessage): message is Message {
+	return message.role === "user" || message.role === "assistant" || message.role === "toolResult";
 }
 
 const COMPACTIONS = new Set(["compaction"]);

@@ -177,7 +177,7 @@ export class Session implements SessionPort {
 				sessionId: log.header.id,
 				systemPrompt: this.#writePrompt(),
 				tools: this.#tools,
-				messages: this.#context.messages(),
+				context: this.#context,
 				registry: this.#registry,
 				streamFn,
 				emit,

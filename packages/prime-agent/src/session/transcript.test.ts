@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message, StopReason, ToolResultMessage } from "@earendil-works/pi-ai";
 import { findPairingFault } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
-import { repairTranscript } from "./transcript.ts";
+import { GrowingTranscript, repairTranscript } from "./transcript.ts";
 
 const TARGET = { api: "openai-completions", provider: "acme", id: "one", input: ["text" as const] };
 const OTHER = { ...TARGET, id: "two" };
@@ -233,7 +233,8 @@ test("an image becomes a sentence for a model without eyes and stays for one tha
 	expect(repairTranscript([picture], { ...TARGET, input: ["text", "image"] })).toEqual([picture]);
 });
 
-test("whatever happened, each prefix of a transcript is repaired to the same beginning, and calls stay paired", () => {
+/** Calls `check` with conversations of all kinds of messages, sound or not. */
+function inManyWorlds(check: (messages: Message[], random: () => number) => void): void {
 	let seed = 7;
 	const random = () => {
 		seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -247,13 +248,44 @@ test("whatever happened, each prefix of a transcript is repaired to the same beg
 		() => result(`c${Math.floor(random() * 4)}`),
 	];
 	for (let world = 0; world < 300; world++) {
-		const messages = Array.from({ length: 12 }, () => makers[Math.floor(random() * makers.length)]!());
+		check(
+			Array.from({ length: 12 }, () => makers[Math.floor(random() * makers.length)]!()),
+			random,
+		);
+	}
+}
+
+test("whatever happened, each prefix of a transcript is repaired to the same beginning, and calls stay paired", () => {
+	inManyWorlds((messages) => {
 		const whole = repairTranscript(messages, TARGET);
 		expect(findPairingFault([user("u"), ...whole]), JSON.stringify(outline(messages))).toBeUndefined();
 		const lastReply = messages.findLastIndex((message) => message.role === "assistant");
-		if (lastReply < 1) continue;
+		if (lastReply < 1) return;
 		// What stands before the last reply can no longer change.
 		const before = repairTranscript(messages.slice(0, lastReply), TARGET);
 		expect(whole.slice(0, before.length)).toEqual(before);
-	}
+	});
+});
+
+test("whatever happened, a transcript that grows, shrinks, changes or goes to another model is as one made anew", () => {
+	inManyWorlds((messages, random) => {
+		const growing = new GrowingTranscript();
+		for (let step = 1; step <= messages.length; step++) {
+			const target = random() < 0.1 ? OTHER : TARGET;
+			const dice = random();
+			const asked = messages.slice(dice < 0.1 ? Math.floor(step / 2) : 0, dice > 0.9 ? Math.floor(step / 2) : step);
+			expect(growing.repair(asked, target)).toEqual(repairTranscript(asked, target));
+		}
+	});
+});
+
+test("what stands before the last reply is not made again", () => {
+	const growing = new GrowingTranscript();
+	const messages = [user("go"), assistant([call("a")], "toolUse"), result("a"), assistant([call("b")], "toolUse")];
+	const first = growing.repair(messages, TARGET);
+	first.length = 0;
+	const second = growing.repair([...messages, result("b")], TARGET);
+	const third = growing.repair([...messages, result("b"), assistant([text("done")])], TARGET);
+	expect(third[2]).toBe(second[2]);
+	expect(outline(third)).toEqual(["user", "assistant a", "result a", "assistant b", "result b", "assistant text"]);
 });

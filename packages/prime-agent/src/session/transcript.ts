@@ -31,17 +31,56 @@ const NO_RESULT = "No result was recorded: the work was interrupted before this 
  * Earlier messages come out the same whatever follows them, so that prompt caches hit.
  */
 export function repairTranscript(messages: readonly Message[], target: TranscriptTarget): Message[] {
-	const repaired: Message[] = [];
-	const usedIds = new Set<string>();
-	for (const [index, message] of messages.entries()) {
-		if (message.role === "toolResult") continue;
+	return new GrowingTranscript().repair(messages, target);
+}
+
+/**
+ * `repairTranscript` for a conversation that is asked for again and again while it grows: what stands before the last
+ * reply can no longer change, so it is made once.
+ */
+export class GrowingTranscript {
+	#target: TranscriptTarget | undefined;
+	/** The messages that the last transcript was made of. */
+	#messages: readonly Message[] = [];
+	#repaired: Message[] = [];
+	#usedIds = new Set<string>();
+	/** Where the last reply began: what is made again, how much of the transcript stands, and the ids that came after. */
+	#open = { index: 0, length: 0, ids: [] as string[] };
+
+	/** The transcript, in a list of its own. */
+	repair(messages: readonly Message[], target: TranscriptTarget): Message[] {
+		if (!this.#continues(messages, target)) this.#forget();
+		for (const id of this.#open.ids.splice(0)) this.#usedIds.delete(id);
+		this.#repaired.length = this.#open.length;
+		for (let index = this.#open.index; index < messages.length; index++) this.#add(messages, index, target);
+		this.#messages = messages;
+		this.#target = target;
+		return [...this.#repaired];
+	}
+
+	#continues(messages: readonly Message[], target: TranscriptTarget): boolean {
+		if (target !== this.#target || messages.length < this.#open.index) return false;
+		for (let index = 0; index < this.#open.index; index++) if (messages[index] !== this.#messages[index]) return false;
+		return true;
+	}
+
+	#forget(): void {
+		this.#usedIds.clear();
+		this.#open = { index: 0, length: 0, ids: [] };
+	}
+
+	#add(messages: readonly Message[], index: number, target: TranscriptTarget): void {
+		const repaired = this.#repaired;
+		const message = messages[index]!;
+		if (message.role === "toolResult") return;
 		if (message.role !== "assistant") {
 			const said = message.role === "user" ? dropBlanks(message) : message;
 			if (said) repaired.push(said.role === "user" ? fitImages(said, target) : said);
-			continue;
+			return;
 		}
+		this.#open = { index, length: repaired.length, ids: [] };
 		const reply = repairReply(message, target);
-		if (!reply) continue;
+		if (!reply) return;
 		const before = repaired.at(-1);
 		// Talk begins with a person and takes turns; where such a line is gone, something has to stand for it.
 		if (!before || before.role === "assistant") {
@@ -50,10 +89,10 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 		const calls = reply.content.filter((block) => block.type === "toolCall");
 		if (calls.length === 0) {
 			repaired.push(reply);
-			continue;
+			return;
 		}
 		const results = resultsAfter(messages, index);
-		const ids = new Map(calls.map((call) => [call.id, takeId(call.id, usedIds)]));
+		const ids = new Map(calls.map((call) => [call.id, this.#takeId(call.id)]));
 		repaired.push(calls.every((call) => ids.get(call.id) === call.id) ? reply : renameCalls(reply, ids));
 		for (const call of calls) {
 			const result = results.get(call.id) ?? missingResult(call, reply);
@@ -61,21 +100,21 @@ export function repairTranscript(messages: readonly Message[], target: Transcrip
 			repaired.push({ ...fitImages(shorten(result), target), ...names });
 		}
 	}
-	return repaired;
-}
 
-/**
- * Some servers number their calls anew in each reply or leave ids out; others refuse an id that the transcript had
- * before, is long or has odd characters. In the ids of the Responses format (`<call>|<item>`) the first half is what has
- * to be unique.
- */
-function takeId(id: string | undefined, used: Set<string>): string {
-	const [call = "", ...item] = (id ?? "").split("|");
-	const base = call === "" || call === "undefined" ? "call" : call.replace(/[^\w.:-]/g, "_").slice(0, 64);
-	let free = base;
-	for (let n = 2; used.has(free); n++) free = `${base}_${n}`;
-	used.add(free);
-	return [free, ...item].join("|");
+	/**
+	 * Some servers number their calls anew in each reply or leave ids out; others refuse an id that the transcript had
+	 * before, is long or has odd characters. In the ids of the Responses format (`<call>|<item>`) the first half is what
+	 * has to be unique.
+	 */
+	#takeId(id: string | undefined): string {
+		const [call = "", ...item] = (id ?? "").split("|");
+		const base = call === "" || call === "undefined" ? "call" : call.replace(/[^\w.:-]/g, "_").slice(0, 64);
+		let free = base;
+		for (let n = 2; this.#usedIds.has(free); n++) free = `${base}_${n}`;
+		this.#usedIds.add(free);
+		this.#open.ids.push(free);
+		return [free, ...item].join("|");
+	}
 }
 
 function renameCalls(reply: AssistantMessage, ids: ReadonlyMap<string, string>): AssistantMessage {

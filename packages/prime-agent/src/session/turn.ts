@@ -7,7 +7,7 @@ import {
 	type StreamFn,
 	type ThinkingLevel,
 } from "@prime-agent/loop";
-import { toRequest } from "./context.ts";
+import type { SessionContext } from "./context.ts";
 import { isRefusal, type Registry } from "./registry.ts";
 
 /** What a turn needs of its session. */
@@ -18,7 +18,7 @@ export interface TurnSetting {
 	readonly systemPrompt: string;
 	readonly tools: readonly AgentTool[];
 	/** The conversation, `opening` messages included. */
-	readonly messages: readonly AgentMessage[];
+	readonly context: SessionContext;
 	readonly registry: Registry;
 	readonly streamFn: StreamFn;
 	/** Records and forwards; the turn waits for it. */
@@ -39,16 +39,17 @@ export async function takeTurn(
 	opening: readonly AgentMessage[],
 	signal: AbortSignal,
 ): Promise<TurnOutcome> {
-	const { registry, model } = setting;
-	const passed = await registry.pass("context", { messages: setting.messages });
-	const messages = isRefusal(passed) ? [...setting.messages] : [...passed.messages];
+	const { registry, model, context } = setting;
+	const said = context.messages();
+	const passed = await registry.pass("context", { messages: said });
+	const messages = isRefusal(passed) ? said : [...passed.messages];
 	return runTurn(
 		{ systemPrompt: setting.systemPrompt, messages, tools: [...setting.tools] },
 		{
 			model,
 			sessionId: setting.sessionId,
 			...(setting.thinkingLevel === "off" ? {} : { reasoning: setting.thinkingLevel }),
-			convertToLlm: (all) => toRequest(all, model),
+			convertToLlm: (all) => context.toRequest(all, model),
 			onPayload: async (payload) => {
 				const request = await registry.pass("request", { payload });
 				if (isRefusal(request)) throw new Error(request.refuse);

@@ -242,7 +242,7 @@ function inManyWorlds(check: (messages: Message[], random: () => number) => void
 	};
 	const makers: (() => Message)[] = [
 		() => user("u"),
-		() => assistant([text("t")]),
+		() => assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, text("t")]),
 		() => assistant([call(`c${Math.floor(random() * 4)}`), call(`c${Math.floor(random() * 4)}`)], "toolUse"),
 		() => assistant([text("t"), call(`c${Math.floor(random() * 4)}`)], random() < 0.5 ? "aborted" : "length"),
 		() => result(`c${Math.floor(random() * 4)}`),

@@ -2,12 +2,13 @@ import { existsSync, fdatasync, ftruncateSync, mkdtempSync, writeSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { obj, str } from "@earendil-works/pi-schema";
-import { reply } from "@prime-agent/testkit";
+import { reply, waitFor } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { makeFolder } from "../platform/folder.ts";
+import { sendPrompt } from "../protocol/session-operations.ts";
 import { defineFeature } from "./host.ts";
 import { SessionLog } from "./log.ts";
-import { createFileStore, createMemoryStore, type Disk, openFileStore, type SessionStore } from "./storage.ts";
+import { createFileStore, type Disk, openFileStore } from "./storage.ts";
 import { HEADER, openBench } from "./testing/harness.ts";
 
 /** A tool that says again what it was given. */
@@ -35,37 +36,104 @@ function nameLine(line: string): string {
 	return message?.role ?? type;
 }
 
-test("a user's message, a tool's result and the end of a turn are on disk before the work goes on; each append is one write", async () => {
-	const memory = createMemoryStore();
+/** A real disk that writes down what is asked of it; `keep` may hold or fail its n-th sync. */
+function recordingDisk(keep: (sync: number) => Promise<void> = () => Promise.resolve()) {
 	const steps: string[] = [];
-	const store: SessionStore = {
-		file: undefined,
-		get size() {
-			return memory.size;
+	let syncs = 0;
+	const disk: Disk = {
+		writeSync(fd, bytes, offset, length) {
+			steps.push(`write ${bytes.toString("utf8").trimEnd().split("\n").map(nameLine).join("+")}`);
+			return writeSync(fd, bytes, offset, length);
 		},
-		append(lines, options) {
-			const names = lines.toString("utf8").trimEnd().split("\n").map(nameLine);
-			steps.push(`${options?.hold ? "hold" : "write"} ${names.join("+")}`);
-			return memory.append(lines);
+		ftruncateSync,
+		fdatasync(fd, done) {
+			steps.push("sync");
+			keep(syncs++).then(() => fdatasync(fd, done), done);
 		},
-		read: (offset, length) => memory.read(offset, length),
-		readText: (offset, length) => memory.readText(offset, length),
-		sync: async () => void steps.push("sync"),
-		close: () => memory.close(),
 	};
+	const file = join(mkdtempSync(join(tmpdir(), "durable-")), "a.jsonl");
+	return { store: createFileStore(file, makeFolder, disk), steps };
+}
+
+/** Runs a prompt with a call, on a disk whose n-th sync is held until somebody calls `release` or `fail`. */
+function runWithHeldSync(held: number, steps = [call("one"), reply({ text: "done" })]) {
+	const { promise, resolve, reject } = Promise.withResolvers<void>();
+	const { store, steps: asked } = recordingDisk((sync) => (sync === held ? promise : Promise.resolve()));
+	const bench = openBench({ store, features: [echo], steps });
+	const told = () => bench.events.flatMap((event) => (event.type === "message_end" ? [event.message.role] : []));
+	return { bench, steps: asked, told, said: bench.say("go"), release: resolve, fail: reject };
+}
+
+/** Lets work go on that waits for nothing outside of this process. */
+async function settle(): Promise<void> {
+	for (let round = 0; round < 50; round++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("a user's message, a tool's result and the end of a run are kept by the disk; each append is one write", async () => {
+	const { store, steps } = recordingDisk();
 	const bench = openBench({ store, features: [echo], steps: [call("one"), reply({ text: "done" })] });
 	await bench.say("go");
 	expect(steps).toEqual([
-		"hold session",
-		"write user",
+		"write session+user",
 		"sync",
 		"write assistant",
 		"write toolResult",
 		"sync",
-		"sync",
 		"write assistant",
 		"sync",
 	]);
+});
+
+test("a user's message is on disk before the model is asked", async () => {
+	const { bench, steps, said, release } = runWithHeldSync(0);
+	await settle();
+	expect({ steps, asked: bench.model.calls.length }).toEqual({
+		steps: ["write session+user", "sync"],
+		asked: 0,
+	});
+	release();
+	expect(await said).toMatchObject({ stage: "completed" });
+});
+
+test("the model is asked while the disk keeps a tool's result, and its reply counts only when that is kept", async () => {
+	const { bench, steps, told, said, release } = runWithHeldSync(1);
+	await bench.model.waitForCalls(2);
+	await settle();
+	const begun = steps.filter((step) => step.startsWith("write"));
+	expect({ begun, told: told() }).toEqual({
+		begun: ["write session+user", "write assistant", "write toolResult"],
+		told: ["user", "assistant", "toolResult"],
+	});
+	release();
+	expect(await said).toMatchObject({ stage: "completed" });
+	expect(told()).toEqual(["user", "assistant", "toolResult", "assistant"]);
+});
+
+test("a reply to a tool's result that the disk could not keep is not acted upon, and the run fails with the reason", async () => {
+	const { bench, told, said, fail } = runWithHeldSync(1);
+	await bench.model.waitForCalls(2);
+	fail(new Error("EIO: i/o error"));
+	expect(await said).toMatchObject({ stage: "failed", error: expect.stringContaining("EIO") });
+	expect(told()).toEqual(["user", "assistant", "toolResult"]);
+});
+
+test("who steers is told that the turn is over only when its results are on disk", async () => {
+	const { bench, told, said, release } = runWithHeldSync(3, STEPS);
+	const steered = bench.session.call(sendPrompt.name, { text: "quick", lane: "steer", until: "done" }, "client");
+	await bench.model.waitForCalls(2);
+	await waitFor(() => told().filter((role) => role === "toolResult").length === 2, "the second result");
+	expect(await Promise.race([steered, settle()])).toBeUndefined();
+	release();
+	expect(await steered).toMatchObject({ stage: "completed" });
+	expect(await said).toMatchObject({ stage: "completed" });
+});
+
+test("who waits for a run is told only when its last reply is on disk", async () => {
+	const { told, said, release } = runWithHeldSync(2);
+	await waitFor(() => told().length === 4, "the last reply");
+	expect(await Promise.race([said, settle()])).toBeUndefined();
+	release();
+	expect(await said).toMatchObject({ stage: "completed" });
 });
 
 /** A real disk whose n-th write is cut in the middle: `once`, or from then on for ever and with nothing taken back. */

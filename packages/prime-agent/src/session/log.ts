@@ -1,4 +1,5 @@
 import { createEntryId } from "../lib/ids.ts";
+import { ignore } from "../lib/ignore.ts";
 import { type Entry, isBookkeeping, SESSION_VERSION, type SessionHeader } from "../protocol/entry.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { type BrokenLine, readMessage, readSession } from "./reading.ts";
@@ -32,6 +33,7 @@ export class SessionLog {
 	/** False until the first message: a session that nobody spoke to leaves no file. */
 	#started = true;
 	#version = 0;
+	#lastSync: Promise<void> = Promise.resolve();
 
 	private constructor(
 		header: SessionHeader,
@@ -161,9 +163,16 @@ export class SessionLog {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** Resolves when all that was appended survives a power cut. */
+	/** Resolves when all that was appended survives a power cut. Who does not wait here is told by `lastSync`. */
 	sync(): Promise<void> {
-		return this.#store.sync();
+		this.#lastSync = this.#store.sync();
+		this.#lastSync.catch((error: unknown) => ignore(error, "whoever waits for the sync is told"));
+		return this.#lastSync;
+	}
+
+	/** The outcome of the sync that was begun last. */
+	get lastSync(): Promise<void> {
+		return this.#lastSync;
 	}
 
 	close(): void {

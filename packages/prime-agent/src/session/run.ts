@@ -103,6 +103,7 @@ export class Runner {
 				const current: Step = step;
 				step = await this.#parts.gate.turn((signal) => this.#step(current, run, signal));
 			}
+			await this.#parts.log.sync();
 		} catch (error) {
 			// A failed write or a programming error: the run is over, and whoever waits for it is told.
 			run.outcome = { stage: "failed", error: errorText(error) };
@@ -130,7 +131,9 @@ export class Runner {
 		run.messages.push(...opening);
 		const before = this.#parts.log.leafId;
 		const turn = await this.#parts.takeTurn(opening, signal);
-		await this.#parts.log.sync();
+		const kept = this.#parts.log.sync();
+		// Who waits for this turn is told only what is on disk; everybody else waits for the run.
+		if (run.steered.length > 0) await kept;
 		run.messages.push(turn.message, ...turn.toolResults);
 		run.outcome = outcomeOf(turn, signal);
 		this.#end(run.steered.splice(0), run.outcome);

@@ -165,8 +165,10 @@ export class Session implements SessionPort {
 		const emit = async (event: AgentEvent) => {
 			// Nobody hears of a message before it is written; what opens the turn was written before it.
 			if (event.type === "message_end" && !written.has(event.message)) {
+				// The disk works while the model does, but what the model says counts only once it is kept what it answers.
+				if (event.message.role === "assistant") await log.lastSync;
 				log.append([{ type: "message", message: event.message }]);
-				if (event.message.role === "toolResult") await log.sync();
+				if (event.message.role === "toolResult") void log.sync();
 			}
 			this.emit(event);
 		};

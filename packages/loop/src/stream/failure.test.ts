@@ -10,6 +10,13 @@ test.each<[FailureKind, number | undefined, string]>([
 	["auth", 403, "Forbidden"],
 	["auth", 400, "API key not valid. Please pass a valid API key."],
 	["auth", undefined, "No API key found for openai."],
+	["auth", undefined, "The stored login for meta has expired and could not be renewed: invalid_grant. Run /login"],
+	["auth", undefined, "The stored login for meta has expired. Run /login"],
+	[
+		"network",
+		undefined,
+		"The stored login for meta has expired and could not be renewed: connect ECONNREFUSED. Run /login",
+	],
 	["auth", undefined, "401 Unauthorized"],
 	["auth", undefined, "OAuth token has expired"],
 	["billing", 402, ""],

@@ -54,7 +54,7 @@ const words = {
 	shortQuota: /resource_exhausted|retry in \d|retrydelay/i,
 	billing:
 		/billing_hard_limit|billing_not_active|billing_error|credit balance|insufficient[ _](?:funds|balance|credits?)|(?:out of|not enough|no) credits|payment required|unpaid|add (?:more )?credits|spend(?:ing)? limit|arrearage/i,
-	auth: /unauthori[sz]ed|forbidden|invalid[ _](?:x-)?api[ _-]?key|incorrect api key|no api key|api key (?:not valid|is required|not found|expired)|authentication[ _](?:failed|error|required)|(?:expired|invalid)[ _](?:token|credential)|token (?:has )?expired|access denied|permission[ _]denied|\b401\b|\b403\b/i,
+	auth: /unauthori[sz]ed|forbidden|invalid[ _](?:x-)?api[ _-]?key|incorrect api key|no api key|api key (?:not valid|is required|not found|expired)|authentication[ _](?:failed|error|required)|(?:expired|invalid)[ _](?:token|credential)|token (?:has )?expired|access denied|permission[ _]denied|invalid_grant|login for \S+ has expired\.|\b401\b|\b403\b/i,
 	safety:
 		/content[ _]?filter|content[ _]policy|safety|prohibited_content|blocklist|\brecitation\b|sensitive content|data_inspection_failed/i,
 	refusal: /\brefus(?:al|ed to (?:answer|respond))\b/i,

@@ -61,6 +61,24 @@ it("keeps variables in a private file that holds no key of the user's (K17)", as
 	expect(text).not.toContain("sk-canary");
 });
 
+it("shows a key of the environment in no file, no request, no event and no message (K17)", async () => {
+	const harness = await setUpCli();
+	const look =
+		"import os\nall = dict(os.environ)\nprint(all)\n!env; cat /proc/$PPID/environ | tr '\\0' '\\n'\nraise ValueError(str(all))";
+	harness.server.script(cell(look), cell(KILL), cell("%env"), cell("print('x' * 200_000)"), reply({ text: "done" }));
+	const env = { ACME_API_KEY: "canary-9393", GH_TOKEN: "canary-9394", PRIME_AGENT_DEBUG: "1" };
+	const { code, stdout, stderr } = await harness.run(["-p", "--mode", "json", "go"], { env });
+	expect(code).toBe(0);
+	const names = await readdir(harness.agentFolder, { recursive: true, withFileTypes: true });
+	const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+	// the session, what a cell bound, and a long output
+	expect(files.length).toBeGreaterThan(2);
+	const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
+	const bodies = harness.server.modelRequests.map(({ body }) => JSON.stringify(body));
+	expect(bodies.join()).toContain("ValueError");
+	for (const text of [stdout, stderr, ...texts, ...bodies]) expect(text).not.toContain("canary-939");
+});
+
 it("tells the user and the model how a kernel died, and the model what is lost (K19)", async () => {
 	const harness = await setUpCli();
 	harness.server.script(cell("x = 1"), cell(KILL), cell("print('x' in globals())"), reply({ text: "done" }));

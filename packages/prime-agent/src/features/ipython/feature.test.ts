@@ -16,14 +16,15 @@ const DONE: CellResult = {
 };
 
 /** A kernel that writes down what is asked of it. */
-function recordingKernel() {
+function recordingKernel(more: Partial<KernelPort> = {}) {
 	const asked: string[] = [];
 	/** How many things were asked before each save. */
 	const saves: number[] = [];
 	const port: KernelPort = {
 		prewarm: () => void asked.push("prewarm"),
-		execute: async (code) => {
+		execute: async (code, options) => {
 			asked.push(code);
+			options?.onStatus?.("starting");
 			return DONE;
 		},
 		serve: () => undefined,
@@ -32,6 +33,7 @@ function recordingKernel() {
 		leftOut: [],
 		info: () => undefined,
 		dispose: async () => undefined,
+		...more,
 	};
 	return { asked, saves, ports: [[KERNEL, port]] as const };
 }
@@ -71,6 +73,15 @@ test("the turns after the first of a run start no kernel", async () => {
 	await waitFor(() => asked.includes("prewarm"), "the start");
 	expect(asked.filter((one) => one === "prewarm")).toHaveLength(1);
 	expect(asked.filter((one) => one !== "prewarm")).toEqual(["1", "2"]);
+});
+
+test("variables that cells do not get are named once, by name, however often a kernel starts", async () => {
+	const { ports } = recordingKernel({ leftOut: ["ACME_API_KEY", "GH_TOKEN"] });
+	const bench = openBench({ features: [ipython], ports, steps: [cell("1"), cell("2"), reply({ text: "done" })] });
+	await bench.say("go");
+	expect(bench.events.flatMap((event) => (event.type === "notice" ? [`${event.level}: ${event.text}`] : []))).toEqual([
+		"info: Not visible in cells: ACME_API_KEY, GH_TOKEN. The setting kernel.env.pass lets names through.",
+	]);
 });
 
 test("the variables are saved at the end of a run, after all its cells", async () => {

@@ -105,6 +105,11 @@ const FINDINGS: readonly KernelCase[] = [
 			});
 		},
 	},
+	cells(
+		"No history of cells is written to the folder of IPython",
+		"from IPython.paths import get_ipython_dir\nimport os\nprint(get_ipython().history_manager.enabled, [f for d, _, fs in os.walk(get_ipython_dir()) for f in fs])",
+		{ stdout: "False []\n" },
+	),
 	cells("Values of earlier cells are in Out, as in IPython", ["41 + 1", "Out[1] + _1"], { result: "84" }),
 ];
 

@@ -19,6 +19,9 @@ export const COMMANDS: readonly KernelCase[] = [
 	cells("A command inside a script that was killed is reported as killed", "%%bash\nbash -c 'kill -9 $$'\nexit $?", {
 		error: /exit code 137.*SIGKILL/s,
 	}),
+	cells("A !cmd that was killed is reported as killed (K07)", "!kill -9 $$\nx = !kill -15 $$", {
+		stderr: "[The command was killed by SIGKILL (signal 9).]\n[The command was killed by SIGTERM (signal 15).]\n",
+	}),
 	cells("%%bash that is not on the first line is an error that says so", "# a comment\n%%bash\necho hi", {
 		error: /first line|%%bash/,
 	}),

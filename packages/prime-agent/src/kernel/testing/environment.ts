@@ -57,6 +57,11 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 		stderr: /No editor can open here/,
 		error: /exit code 1/,
 	}),
+	cells(
+		"Every variable that names an editor names one that fails, and no pager waits",
+		"import os, subprocess\nnames = [n for n in os.environ if 'EDITOR' in n or n == 'VISUAL']\nprint(sorted(names))\nprint({subprocess.run(os.environ[n] + ' file', shell=True, capture_output=True).returncode for n in names})\nprint({os.environ[n] for n in os.environ if n.endswith('PAGER')})",
+		{ stdout: /^\['EDITOR', 'GIT_EDITOR', 'GIT_SEQUENCE_EDITOR', 'VISUAL'\]\n\{1\}\n\{('', 'cat'|'cat', '')\}\n$/ },
+	),
 	{
 		title: "Variables for the user's Python reach commands and not the kernel",
 		run: async (bench) => {

@@ -168,6 +168,19 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "A script past its time limit ends with what it started, and the variables are kept (K03)",
+		run: async (bench) => {
+			const kernel = bench.open({ settings: { cellTimeoutMs: 1000 } });
+			await kernel.execute("kept = 1");
+			const cell = await kernel.execute(
+				"%%bash\n(sleep 600 & echo $! > grandchild; wait) &\nwhile [ ! -s grandchild ]; do sleep 0.01; done\nsleep 600",
+			);
+			check(cell, { status: "timeout", error: /Variables are kept/ });
+			await isGone(bench, "grandchild");
+			check(await kernel.execute("kept"), { result: "1" });
+		},
+	},
+	{
 		title: "The time limit goes by the given clock",
 		run: async (bench) => {
 			const { promise: limit, resolve: pass } = Promise.withResolvers<void>();

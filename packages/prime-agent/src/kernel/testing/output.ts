@@ -120,6 +120,11 @@ export const OUTPUT: readonly KernelCase[] = [
 	cells("A line of a megabyte is cut in the middle only", "print('a' * 500_000 + 'b' * 500_000)", {
 		stdout: /^a{1000,}[^ab]+\[\.\.\. [\d,]+ bytes left out[\s\S]+\]\nb{1000,}\n$/,
 	}),
+	cells(
+		"A line of 300,000 characters of a script is cut in the middle only, and what follows it is there",
+		"%%bash\nhead -c 150000 /dev/zero | tr '\\0' a; head -c 150000 /dev/zero | tr '\\0' b; echo; echo end",
+		{ stdout: /^a{1000,}[^ab]+\[\.\.\. [\d,]+ bytes left out[\s\S]+\]\nb{1000,}\nend\n$/ },
+	),
 	cells("A long list shows its start and its length", "list(range(100_000))", {
 		result: /^\[0,\n? 1,[\s\S]{1,9000}100000 items\)\]$/,
 	}),
@@ -141,6 +146,13 @@ export const OUTPUT: readonly KernelCase[] = [
 		`import base64\nclass I:\n    def __repr__(self): return 'img'\n    def _repr_png_(self): return base64.b64decode('${PNG}')\nI()`,
 		{
 			displays: [{ "image/png": PNG, "text/plain": "img" }],
+		},
+	),
+	cells(
+		"A photograph comes as base64, and a drawing as its text",
+		"class I:\n    def __repr__(self): return 'both'\n    def _repr_jpeg_(self): return b'\\xff\\xd8'\n    def _repr_svg_(self): return '<svg/>'\nI()",
+		{
+			displays: [{ "image/svg+xml": "<svg/>", "image/jpeg": "/9g=", "text/plain": "both" }],
 		},
 	),
 	cells(
@@ -234,6 +246,31 @@ export const OUTPUT: readonly KernelCase[] = [
 			const cell = await kernel.execute("%%bash\nhead -c 5000000 /dev/zero | tr '\\0' 'z'; echo end");
 			check(cell, { stdout: /^z+\n\[\.\.\..*first 100,000 bytes are in.*\]\nz*end\n$/ });
 			expect(cell.droppedBytes).toBe(5_000_004 - 100_000);
+		},
+	},
+	{
+		title: "A flood of print past the cap of the file is counted, and one on stderr leaves stdout whole",
+		run: async (bench) => {
+			const kernel = bench.open({ limits: { keep: 2000, spill: 100_000 } });
+			const lines = 60_000;
+			const bytes = Array.from({ length: lines }, (_, i) => `${i}\n`).join("").length;
+			const cell = await kernel.execute(`for i in range(${lines}): print(i)`);
+			check(cell, { stdout: /^0\n[\s\S]*first 100,000 bytes are in[\s\S]*\n59999\n$/, stderr: "" });
+			expect(cell.droppedBytes).toBe(bytes - 100_000);
+			const both = await kernel.execute(
+				`import sys\nprint('kept')\nfor i in range(${lines}): print(i, file=sys.stderr)\nprint('whole')`,
+			);
+			check(both, { stdout: "kept\nwhole\n", stderr: /^0\n[\s\S]*first 100,000 bytes are in[\s\S]*\n59999\n$/ });
+			expect(both.droppedBytes).toBe(bytes - 100_000);
+		},
+	},
+	{
+		title: "A flood of !cmd keeps its head and its tail, without carriage returns",
+		run: async (bench) => {
+			const cell = await bench.run("!yes abc | head -c 4000000; echo end");
+			check(cell, {
+				stdout: /^(abc\n)+[abc]*\n\[\.\.\. [\d,]+ bytes left out; the whole[^\n]*\]\n[abc]*\n(abc\n)+end\n$/,
+			});
 		},
 	},
 	{

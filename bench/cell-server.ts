@@ -4,8 +4,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const event = (fields: object) =>
+	`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "bench", ...fields })}\n\n`;
 const chunk = (delta: object, finish: string | null) =>
-	`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "bench", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+	event({ choices: [{ index: 0, delta, finish_reason: finish }] });
+
+/** What servers send last when they are asked to count. */
+const USAGE = event({ choices: [], usage: { prompt_tokens: 1500, completion_tokens: 20, total_tokens: 1520 } });
 
 const callOf = (index: number) => ({
 	role: "assistant",
@@ -46,7 +51,7 @@ export async function startCellServer(): Promise<CellServer> {
 				index < cells
 					? [chunk(callOf(index), null), chunk({}, "tool_calls")]
 					: [chunk({ content: "done" }, null), chunk({}, "stop")];
-			response.end(`${parts.join("")}data: [DONE]\n\n`);
+			response.end(`${parts.join("")}${USAGE}data: [DONE]\n\n`);
 			replied = performance.now();
 		});
 	});

@@ -3,7 +3,7 @@ import type { KernelPort } from "../../session/ports.ts";
 // The floor of what a cell costs in a session: the same requests and cells by the least code that is still right.
 
 /** About as long as the system prompt and the tool of a session without instructions of a project. */
-const PROMPT = "You run Python cells. ".repeat(250);
+const PROMPT = "You run Python cells. ".repeat(100);
 const TOOL = {
 	type: "function",
 	function: {
@@ -65,7 +65,8 @@ async function ask(url: string, messages: readonly object[]): Promise<{ content:
 		rest = lines.pop() ?? "";
 		for (const line of lines) {
 			if (!line.startsWith("data: ") || line === "data: [DONE]") continue;
-			const { delta } = (JSON.parse(line.slice(6)) as { choices: [{ delta: Delta }] }).choices[0];
+			const [choice] = (JSON.parse(line.slice(6)) as { choices: readonly { delta: Delta }[] }).choices;
+			const { delta } = choice ?? { delta: {} as Delta };
 			content += delta.content ?? "";
 			for (const { index, id, function: named } of delta.tool_calls ?? []) {
 				calls[index] ??= { id: id ?? "", type: "function", function: { name: named?.name ?? "", arguments: "" } };

@@ -54,6 +54,10 @@ export async function runCalls(
 	const calls = isBroken(reply.message) ? [] : listCalls(reply.message);
 	if (calls.length === 0) return { toolResults: [], terminate: false };
 	const stop = new AbortController();
+	// By hand: a signal that joins both is made of weak references, which cost more than the rest of a call.
+	const onAbort = () => stop.abort(signal?.reason);
+	if (signal?.aborted) onAbort();
+	else signal?.addEventListener("abort", onAbort, { once: true });
 	const send = serializeSink(emit);
 	const batch: Batch = {
 		reply,
@@ -64,7 +68,7 @@ export async function runCalls(
 			sent.catch((error: unknown) => stop.abort(error));
 			return sent;
 		},
-		signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+		signal: stop.signal,
 		grace,
 	};
 	const running: Promise<Outcome>[] = [];
@@ -73,6 +77,8 @@ export async function runCalls(
 	} catch (error) {
 		await Promise.allSettled(running);
 		throw error;
+	} finally {
+		signal?.removeEventListener("abort", onAbort);
 	}
 }
 

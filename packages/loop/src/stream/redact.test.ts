@@ -50,3 +50,7 @@ test("ordinary words stay, short values too", () => {
 	const redactor = createRedactor("ab", "");
 	expect(redactor.text("ab task-runner and risk-taking are fine")).toBe("ab task-runner and risk-taking are fine");
 });
+
+test("the shortest text that can be a credential is hidden", () => {
+	expect(createRedactor().text("Basic abcdefgh")).toBe("Basic [redacted]");
+});

@@ -12,6 +12,9 @@ const secretShapes: RegExp[] = [
 	/()()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
 ];
 
+/** No text of fewer characters has one of these shapes. */
+const shortestShape = 14;
+
 /** The credentials that headers carry, each as it stands there and without the word for its kind. */
 export function findSecrets(headers: Iterable<readonly [name: string, value: string | null]>): string[] {
 	return [...headers].flatMap(([name, value]) => {
@@ -32,18 +35,17 @@ export interface Redactor {
 
 /** A redactor that knows these secrets. */
 export function createRedactor(...known: (string | undefined)[]): Redactor {
-	const secrets = new Set<string>();
+	/** The secrets as they stand in texts, in addresses and in JSON. */
+	const forms = new Set<string>();
 	const learn = (secret: string | null | undefined) => {
 		// Shorter ones are no credentials, and replacing them everywhere would only garble texts.
-		if (secret && secret.length >= 6) secrets.add(secret);
+		if (!secret || secret.length < 6) return;
+		forms.add(secret).add(encodeURIComponent(secret)).add(JSON.stringify(secret).slice(1, -1));
 	};
 	const redactText = (value: string) => {
 		let clean = value;
-		for (const secret of secrets) {
-			for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
-				clean = clean.replaceAll(form, hidden);
-			}
-		}
+		for (const form of forms) clean = clean.replaceAll(form, hidden);
+		if (clean.length < shortestShape) return clean;
 		for (const shape of secretShapes) {
 			clean = clean.replace(shape, (_all, word: string, blank: string) => `${word}${blank}${hidden}`);
 		}

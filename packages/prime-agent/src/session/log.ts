@@ -103,8 +103,9 @@ export class SessionLog {
 		}
 		const entries = this.#fill(drafts);
 		const lines = entries.map(encodeLine);
+		const bytes = lines.length === 1 ? lines[0]! : Buffer.concat(lines);
 		const starts = this.#started || drafts.some((draft) => STARTS_FILE.has(draft.type));
-		let offset = this.#store.append(Buffer.concat(lines), { hold: !starts });
+		let offset = this.#store.append(bytes, { hold: !starts });
 		this.#started = starts;
 		for (const [index, entry] of entries.entries()) {
 			const { length } = lines[index]!;

@@ -264,4 +264,13 @@ export const DECEITS: readonly Attack[] = [
 		],
 		mayKill: true,
 	},
+	{
+		name: "objects that stop, block and kill the process that saves them",
+		cells: [
+			"import os, signal, time\ndef harm(act):\n    class Harm:\n        def __reduce__(self):\n            act()\n            time.sleep(600)\n    return Harm()\na = harm(lambda: os.kill(os.getpid(), signal.SIGSTOP))\nb = harm(lambda: os.kill(os.getppid(), signal.SIGSTOP))\nc = harm(lambda: os.kill(0, signal.SIGSTOP))\nd = harm(lambda: os.kill(os.getppid(), signal.SIGKILL))\ne = harm(lambda: os.kill(0, signal.SIGKILL))\nf = harm(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 60)))",
+			"import time\ntime.sleep(1)\nkept = 'kept'",
+			"kept",
+		],
+		says: /kept/,
+	},
 ];

@@ -95,6 +95,13 @@ export const HANGS: readonly Attack[] = [
 		never: /ran longer/,
 	},
 	{
+		name: "editors that are opened outright",
+		cells: ["!vi note.txt", "%%bash\nnano note.txt; vim note.txt || vi note.txt", "'goes on'"],
+		limitMs: LIMIT,
+		says: /goes on/,
+		inSuite: false,
+	},
+	{
 		name: "a script that ignores every signal it can and starts anew what was killed",
 		cells: ["%%bash\ntrap '' INT TERM HUP QUIT\nfor i in $(seq 200); do (trap '' INT TERM; sleep 600) & wait; done"],
 		limitMs: LIMIT,

@@ -217,6 +217,29 @@ export const INTERRUPTS: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "A cell has ten minutes, and ten seconds more when it ignores that they are over",
+		run: async (bench) => {
+			const { promise: over, resolve: pass } = Promise.withResolvers<void>();
+			const grace: number[] = [];
+			const clock = {
+				now: () => 0,
+				sleep: async (ms: number) => {
+					if (ms === 600_000) await over;
+					else grace.push(ms);
+				},
+			};
+			const kernel = bench.open({ clock });
+			const deaf =
+				"import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\nprint('ready')\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass";
+			const cell = await kernel.execute(deaf, { onChunk: () => pass() });
+			check(cell, {
+				status: "timeout",
+				error: /ran longer than 10 min and ignored the interrupt for 10 s, so its kernel was killed/,
+			});
+			expect(grace.reduce((sum, ms) => sum + ms, 0)).toBe(10_000);
+		},
+	},
+	{
 		title: "Two interrupted cells in a row both stop",
 		run: async (bench) => {
 			for (const code of [`${READY}while True: pass`, `import asyncio\n${READY}await asyncio.sleep(600)`]) {

@@ -1,4 +1,5 @@
-"""Starts a kernel: checks the interpreter, then splits into a guardian and the kernel it watches.
+"""Starts a kernel: checks the interpreter, then splits into a guardian and the kernel it watches. With `--forks=<folder>`
+it starts a fork server instead.
 
 This file must stay readable for every Python 3, so that an old one can say what it lacks.
 """
@@ -35,8 +36,6 @@ def main():
         refuse("belongs to the virtual environment " + sys.prefix)
     # isolated mode leaves the folder of the package out of the path
     sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    from rlm.guardian import start
-
     with_ipykernel = wants_ipykernel()
 
     def run_kernel(life):
@@ -53,7 +52,17 @@ def main():
 
         run(life, sys.argv)
 
-    start(run_kernel)
+    folders = [word[8:] for word in sys.argv if word.startswith("--forks=")]
+    if folders:
+        from rlm import fork_server
+        from rlm.jupyter.load import load
+
+        load()
+        fork_server.serve(folders[0], run_kernel)
+    else:
+        from rlm.guardian import start
+
+        start(run_kernel)
 
 
 main()

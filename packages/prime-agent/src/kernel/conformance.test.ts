@@ -1,4 +1,4 @@
-import { describe, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 import { Bench, type Capability, findLack, type KernelCase } from "./testing/bench.ts";
 import { BRIDGE } from "./testing/bridge.ts";
 import { CELLS } from "./testing/cells.ts";
@@ -16,16 +16,26 @@ import { SNAPSHOTS } from "./testing/snapshots.ts";
 interface Backend {
 	readonly name: "builtin" | "ipykernel";
 	readonly can: readonly Capability[];
+	/** Its kernels come from a fork server; only areas in which that can make a difference are tried. */
+	readonly isForked?: boolean;
 	/** Why its cases are left out, if they are. */
 	readonly lacks?: string | undefined;
 }
+
+const lacks = await findLack("ipykernel");
 
 const BACKENDS: readonly Backend[] = [
 	{ name: "builtin", can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"] },
 	{
 		name: "ipykernel",
 		can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"],
-		lacks: await findLack("ipykernel"),
+		lacks,
+	},
+	{
+		name: "ipykernel",
+		isForked: true,
+		can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"],
+		lacks,
 	},
 ];
 
@@ -44,13 +54,20 @@ const AREAS: readonly [string, readonly KernelCase[]][] = [
 	["hostile cells", HOSTILE],
 ];
 
+/** Where a forked kernel could differ from one that was started from nothing; all with `KERNEL_FORK_AREAS=all`. */
+const FORK_AREAS =
+	process.env.KERNEL_FORK_AREAS === "all" ? AREAS.map(([area]) => area) : ["interrupts", "life", "environment"];
+
 for (const backend of BACKENDS) {
+	const { name, isForked } = backend;
 	for (const [area, cases] of AREAS) {
+		if (isForked && !FORK_AREAS.includes(area)) continue;
 		const left = backend.lacks ? " (left out: no Python has ipykernel)" : "";
-		describe.skipIf(backend.lacks).concurrent(`${backend.name} kernel, ${area}${left}`, () => {
+		describe.skipIf(backend.lacks).concurrent(`${isForked ? "forked " : ""}${name} kernel, ${area}${left}`, () => {
+			if (isForked) keepFirst();
 			for (const { title, needs = [], run } of cases) {
 				it.skipIf(needs.some((need) => !backend.can.includes(need)))(title, async () => {
-					const bench = await Bench.create(backend.name);
+					const bench = await Bench.create(name, isForked ? "forks" : "no forks");
 					try {
 						await run(bench);
 					} finally {
@@ -60,4 +77,14 @@ for (const backend of BACKENDS) {
 			}
 		});
 	}
+}
+
+/** Keeps a kernel, so that all that start beside it are forked. */
+function keepFirst(): void {
+	let first: Bench | undefined;
+	beforeAll(async () => {
+		first = await Bench.create("ipykernel", "forks");
+		await first.run("1");
+	});
+	afterAll(() => first?.close());
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../platform/paths.ts";
 import type { ClockPort, KernelPort } from "../session/ports.ts";
+import { Forks } from "./builtin/forks.ts";
 import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
 import { systemClock } from "./clock.ts";
 import { filterEnvironment } from "./environment.ts";
@@ -45,6 +46,8 @@ export interface KernelOptions {
 	readonly snapshots?:
 		| (Pick<SnapshotOptions, "restoreMs"> & { readonly limits?: Partial<SnapshotLimits>; readonly closeMs?: number })
 		| undefined;
+	/** False: an ipykernel is started from nothing also when others run here, for tests. */
+	readonly forks?: boolean | undefined;
 	/** Told once per ended kernel about background processes that were still running and have been ended. */
 	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
 }
@@ -74,8 +77,10 @@ export function createKernel(options: KernelOptions): Kernel {
 	const isTerminating = watchTermination();
 	const limits = { ...readLimits(settings.snapshot), ...options.snapshots?.limits };
 	const closeMs = options.snapshots?.closeMs ?? limits.seconds * 1000 + CLOSE_GRACE_MS;
+	const forks = new Forks(options.forks ?? true);
 	const kernel = new QueuedKernel({
-		start: ({ onStandIn, ...link }) => startKernel(options, { ...link, cwd: options.cwd, env }, onStandIn),
+		start: ({ onStandIn, ...link }) => startKernel(options, forks, { ...link, cwd: options.cwd, env }, onStandIn),
+		release: () => forks.close(),
 		clock: options.clock ?? systemClock,
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,
@@ -112,6 +117,7 @@ const UNKNOWN_LACK = "has no ipykernel 6";
 
 async function startKernel(
 	options: KernelOptions,
+	forks: Forks,
 	link: LinkOptions,
 	onStandIn: (standIn: StandIn) => void,
 ): Promise<KernelLink> {
@@ -131,7 +137,7 @@ async function startKernel(
 	let standIn: StandIn | undefined;
 	const candidates = listCandidates({ env: options.env, python: settings.python });
 	for (const candidate of candidates) {
-		const common = { ...link, runtimeDir, skillsDir, limits };
+		const common = { ...link, runtimeDir, skillsDir, limits, forks };
 		// an environment made for the kernel may have ipykernel; any Python of the machine is not asked for it
 		const wish = backend === "auto" && candidate.kind !== "installed" ? "prefer" : undefined;
 		let launched = await launchBuiltin(candidate, {

@@ -32,6 +32,8 @@ export interface QueuedKernelOptions {
 	readonly onLeftovers: (jobs: readonly LeftoverJob[]) => void;
 	/** Without it variables live as long as their kernel. */
 	readonly snapshots?: Omit<SnapshotOptions, "onEvent"> | undefined;
+	/** Lets go of what is shared with other kernels; called once, when this one has been closed. */
+	readonly release: () => Promise<void>;
 	/** How long the end may wait for a last snapshot. */
 	readonly closeMs: () => number;
 }
@@ -116,6 +118,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 		const link = this.#link ?? (await this.#starting?.catch((error) => ignore(error, "closing needs no kernel")));
 		await link?.close();
 		await Promise.all(this.#reaping);
+		await this.#options.release();
 	}
 
 	async #runCell(code: string, options: CellOptions, began: number): Promise<CellResult> {

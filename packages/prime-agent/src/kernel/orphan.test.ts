@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findLack, isRunning, until } from "./testing/bench.ts";
 import { HOST_PROGRAM } from "./testing/host.ts";
 
@@ -25,8 +26,26 @@ const CELLS: readonly [name: string, code: string, jobs?: readonly string[]][] =
 	],
 ];
 
-for (const backend of ["builtin", "ipykernel"] as const) {
-	const lack = await findLack(backend);
+/** The fork server of a folder, and the guardian and kernel that it forked. */
+function forksIn(folder: string): readonly number[] {
+	const forks = readdirSync("/proc").filter(
+		(pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`--forks=${folder}/prime-agent-forks-`),
+	);
+	expect(forks).toHaveLength(3);
+	return forks.map(Number);
+}
+
+function commandOf(pid: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").at(-2) ?? "";
+	} catch {
+		// it has ended meanwhile
+		return "";
+	}
+}
+
+for (const backend of ["builtin", "ipykernel", "forked"] as const) {
+	const lack = await findLack(backend === "forked" ? "ipykernel" : backend);
 	const left = lack ? " (left out: no Python has ipykernel)" : "";
 	describe.skipIf(lack).concurrent(`${backend} kernel, its owner killed${left}`, () => {
 		it.each(CELLS)("leaves nothing behind: %s", async (_name, code, jobs = []) => {
@@ -46,8 +65,10 @@ for (const backend of ["builtin", "ipykernel"] as const) {
 					await until(`${name} is known`, async () => /^\d+\n$/.test(await read()));
 					pids.push(Number(await read()));
 				}
+				if (backend === "forked") pids.push(...forksIn(folder));
 				host.kill("SIGKILL");
 				for (const pid of pids) await until(`process ${pid} has ended`, async () => !(await isRunning(pid)));
+				await until("no folder is left", () => readdirSync(folder).every((name) => !name.startsWith("prime-agent-")));
 			} finally {
 				host.kill("SIGKILL");
 				await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,4 +1,4 @@
-"""Keeps the sockets of ZeroMQ away from the low descriptors that programs close and write to by number."""
+"""Keeps what libraries open away from the low descriptors that programs close and write to by number."""
 
 import os
 

@@ -4,13 +4,21 @@ import gc
 import importlib
 import sys
 
+from rlm.jupyter.fillers import Fillers
 from rlm.jupyter.spare import spared
 
 
 def load():
     """Afterwards `rlm.jupyter.kernel` can be used. No garbage is collected from here until the kernel is ready."""
     gc.disable()
-    load_sparingly("rlm.jupyter.kernel")
+    if "rlm.jupyter.kernel" in sys.modules:
+        return
+    # IPython keeps a file of its own open, whose number must not be one that is used by number
+    fillers = Fillers()
+    try:
+        load_sparingly("rlm.jupyter.kernel")
+    finally:
+        fillers.close()
 
 
 def load_sparingly(name):

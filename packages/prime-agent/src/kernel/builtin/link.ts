@@ -1,5 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-import type { Duplex } from "node:stream";
 import { ignore } from "../../lib/ignore.ts";
 import { signalGroup } from "../../platform/process.ts";
 import type { CellChunk, KernelInfo, MimeBundle } from "../../session/ports.ts";
@@ -7,6 +5,7 @@ import { HeadTail } from "../headtail.ts";
 import { JsonLines } from "../lines.ts";
 import type { CellOutcome, KernelEnd, KernelLink, LeftoverJob, LinkOptions } from "../link.ts";
 import { within } from "../within.ts";
+import type { Guardian } from "./guardian.ts";
 import { type Line, type Message, readBundle, readOutcome, text } from "./messages.ts";
 import { Requests } from "./requests.ts";
 import { sweep } from "./sweep.ts";
@@ -27,9 +26,8 @@ interface RunningCell {
 
 /** The process behind a built-in kernel: the guardian, whose child is the kernel. */
 export interface BuiltinProcess {
-	readonly guardian: ChildProcess;
+	readonly guardian: Guardian;
 	readonly line: Line;
-	readonly report: Duplex;
 	/** Names the kernel in the environment of all that it starts, and its temporary folder. */
 	readonly mark: string;
 	/** The last of what the process wrote to its own stderr. */
@@ -70,7 +68,7 @@ export class BuiltinLink implements KernelLink {
 			this.#process.line.close();
 			resolve(end);
 		};
-		this.#reaped = new Promise((done) => process.guardian.once("close", () => done()));
+		this.#reaped = process.guardian.closed.then(() => undefined);
 		this.#listen();
 	}
 
@@ -128,7 +126,7 @@ export class BuiltinLink implements KernelLink {
 		)
 			this.kill();
 		// a cell may have stopped it
-		this.#process.guardian.kill("SIGCONT");
+		this.#process.guardian.signal("SIGCONT");
 		if (
 			!(await within(
 				this.#reaped.then(() => true),
@@ -136,7 +134,7 @@ export class BuiltinLink implements KernelLink {
 				false,
 			))
 		) {
-			this.#process.guardian.kill("SIGKILL");
+			this.#process.guardian.signal("SIGKILL");
 			await within(this.#reaped, END_MS, undefined);
 		}
 		// its work when it could not do it
@@ -149,7 +147,8 @@ export class BuiltinLink implements KernelLink {
 	}
 
 	#listen(): void {
-		const { line, report, guardian } = this.#process;
+		const { line, guardian } = this.#process;
+		const { report } = guardian;
 		line.listen(
 			(message) => this.#receive(message),
 			(reason) => {
@@ -164,7 +163,7 @@ export class BuiltinLink implements KernelLink {
 		report.on("data", (data: Buffer) => reports.push(data));
 		report.on("error", (error) => ignore(error, "the guardian has ended"));
 		// without its guardian the kernel must not go on
-		guardian.once("exit", () => this.kill());
+		void guardian.exited.then(() => this.kill());
 		// after all that the guardian reported has been read
 		report.once("close", () => {
 			this.kill();

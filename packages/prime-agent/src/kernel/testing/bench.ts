@@ -34,16 +34,18 @@ export interface Expectation {
 export class Bench {
 	readonly folder: string;
 	readonly #backend: "builtin" | "ipykernel";
+	readonly #forks: boolean;
 	readonly #kernels: Kernel[] = [];
 
-	constructor(folder: string, backend: "builtin" | "ipykernel") {
+	constructor(folder: string, backend: "builtin" | "ipykernel", forks: boolean) {
 		this.folder = folder;
 		this.#backend = backend;
+		this.#forks = forks;
 	}
 
-	/** A bench in a new temporary folder. */
-	static async create(backend: "builtin" | "ipykernel"): Promise<Bench> {
-		return new Bench(await realpath(await mkdtemp(join(tmpdir(), "kernel-bench-"))), backend);
+	/** A bench in a new temporary folder; with `forks` its kernels may come from a fork server. */
+	static async create(backend: "builtin" | "ipykernel", forks: "forks" | "no forks" = "no forks"): Promise<Bench> {
+		return new Bench(await realpath(await mkdtemp(join(tmpdir(), "kernel-bench-"))), backend, forks === "forks");
 	}
 
 	/** Options that every kernel of this bench shares. */
@@ -52,6 +54,7 @@ export class Bench {
 		return {
 			cwd: this.folder,
 			env: { HOME: this.folder, PATH: process.env.PATH, TMPDIR: this.folder },
+			forks: this.#forks,
 			...more,
 			settings: { backend: this.#backend, ...(python ? { python } : {}), ...more.settings },
 		};

@@ -1,18 +1,21 @@
 import { createKernel } from "../index.ts";
 
-/** A program that owns a kernel, for tests that kill it. Arguments: back end, folder, cell. */
+/** A program that owns a kernel, for tests that kill it. Arguments: back end (`forked` for a forked one), folder, cell. */
 export const HOST_PROGRAM: string = import.meta.filename;
 
 async function main([backend, folder = "", code = ""]: readonly string[]): Promise<void> {
-	const kernel = createKernel({
-		cwd: folder,
-		env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
-		artifactsDir: `${folder}/session`,
-		settings: {
-			backend: backend === "ipykernel" ? backend : "builtin",
-			python: process.env.PRIME_AGENT_TEST_PYTHON || undefined,
-		},
-	});
+	const open = (artifactsDir: string) =>
+		createKernel({
+			cwd: folder,
+			env: { HOME: folder, PATH: process.env.PATH, TMPDIR: folder },
+			artifactsDir,
+			settings: {
+				backend: backend === "builtin" ? "builtin" : "ipykernel",
+				python: process.env.PRIME_AGENT_TEST_PYTHON || undefined,
+			},
+		});
+	if (backend === "forked") await open(`${folder}/first`).execute("x = 1");
+	const kernel = open(`${folder}/session`);
 	await kernel.execute("x = 1");
 	process.stdout.write(`kernel ${kernel.info()?.pid}\n`);
 	await kernel.execute(code, { onChunk: ({ text }) => process.stdout.write(text) });

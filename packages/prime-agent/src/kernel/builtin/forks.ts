@@ -1,0 +1,90 @@
+import type { ForkRequest, ForkServer } from "./fork-server.ts";
+import type { Guardian, GuardianProgram } from "./guardian.ts";
+
+/** Variables that a process reads only when it starts: kernels for which they differ are not forked from one server. */
+const READ_AT_START = /^(LD_|DYLD_|LC_|LANG|GLIBC_|MALLOC_)/;
+
+interface Entry {
+	/** Kernels that were started here. */
+	started: number;
+	server?: Promise<ForkServer | undefined> | undefined;
+	/** A server did not start, or ended by itself: there will be no other. */
+	isOff: boolean;
+}
+
+/** What the kernels of this process share; nothing is left of it when the last of them is closed. */
+const entries = new Map<string, Entry>();
+let users = 0;
+
+/**
+ * Forks kernels on ipykernel: the first of an interpreter is started from nothing, and when another one is wanted beside
+ * or after it, a fork server is started, from which that one and all further ones come.
+ */
+export class Forks {
+	#isOpen = true;
+	readonly #isOn: boolean;
+
+	/** To be closed by its owner. `isOn` false: forks nothing. */
+	constructor(isOn: boolean) {
+		this.#isOn = isOn;
+		users += 1;
+	}
+
+	/** A kernel of this interpreter runs or has run. */
+	count(program: GuardianProgram): void {
+		find(program).started += 1;
+	}
+
+	/** Whether another kernel of this interpreter would be forked. */
+	has(program: GuardianProgram): boolean {
+		const { started, isOff } = find(program);
+		return this.#isOn && this.#isOpen && started > 0 && !isOff;
+	}
+
+	/** A guardian whose kernel is starting; undefined where one has to be started from nothing. */
+	async fork(program: GuardianProgram, request: ForkRequest): Promise<Guardian | undefined> {
+		const entry = find(program);
+		entry.server ??= startServer(program);
+		const server = await entry.server;
+		const guardian = await server?.fork(request);
+		if (!guardian && !request.signal.aborted) await this.distrust(program);
+		return guardian;
+	}
+
+	/** What was forked could not be used: from now on kernels are started from nothing. */
+	async distrust(program: GuardianProgram): Promise<void> {
+		const entry = find(program);
+		const { server } = entry;
+		entry.isOff = true;
+		entry.server = undefined;
+		await (await server)?.close();
+	}
+
+	/** With the last one the servers end. */
+	async close(): Promise<void> {
+		if (!this.#isOpen) return;
+		this.#isOpen = false;
+		users -= 1;
+		if (users > 0) return;
+		const servers = [...entries.values()].flatMap(({ server }) => server ?? []);
+		entries.clear();
+		await Promise.all(servers.map(async (server) => (await server)?.close()));
+	}
+}
+
+async function startServer(program: GuardianProgram): Promise<ForkServer | undefined> {
+	// loaded late: most programs have one kernel
+	const { ForkServer } = await import("./fork-server.ts");
+	return ForkServer.start(program);
+}
+
+function find({ python, words, env }: GuardianProgram): Entry {
+	const read = Object.entries(env).filter(([name]) => READ_AT_START.test(name));
+	const key = JSON.stringify([python, words, read.sort()]);
+	let entry = entries.get(key);
+	if (!entry) {
+		entry = { started: 0, isOff: false };
+		entries.set(key, entry);
+	}
+	return entry;
+}

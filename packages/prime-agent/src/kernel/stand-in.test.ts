@@ -88,7 +88,10 @@ describe("the built-in kernel that stands in for ipykernel", () => {
 	});
 
 	it("says nothing where it is what was asked for, or where nobody asked for ipykernel", async () => {
-		expect((await tell({ PRIME_AGENT_KERNEL: "builtin", PRIME_AGENT_KERNEL_PYTHON: plain })).told).toEqual([]);
+		const nowhere = join(root, "nowhere");
+		for (const place of [{ PRIME_AGENT_KERNEL_PYTHON: plain }, { PRIME_AGENT_KERNEL_VENV: nowhere }]) {
+			expect((await tell({ PRIME_AGENT_KERNEL: "builtin", ...place })).told).toEqual([]);
+		}
 		expect((await tell({})).told).toEqual([]);
 	});
 });

@@ -172,7 +172,9 @@ export const SAVING: readonly KernelCase[] = [
 			const sizes = { variableMb: 1, totalMb: 1.5, variables: 4 };
 			const small = openKept(bench, { settings: { snapshot: sizes } });
 			await small.kernel.execute("big = b'x' * (1 << 21)\na = b'a' * 900_000\nb = b'b' * 900_000\nc = 1\nd = 2");
-			expect((await small.saved()).unsaved).toEqual([
+			const report = await small.saved();
+			expect(report.names).toEqual(["a", "c"]);
+			expect(report.unsaved).toEqual([
 				{ name: "big", why: "it is larger than 1 MB" },
 				{ name: "b", why: "all together would be larger than 1.5 MB" },
 				{ name: "d", why: "there are more than 4 variables" },

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { reply, waitFor } from "@prime-agent/testkit";
 import { expect, it } from "vitest";
@@ -115,6 +115,39 @@ it("tells the user which interpreters were tried when no kernel can start", asyn
 	expect(result.stderr).toContain("/home/user/no-python: ");
 	expect(result.stderr).toContain("PRIME_AGENT_KERNEL_PYTHON names /home/user/no-python, which is not there.");
 	expect(resultOf(harness, 1)).toContain("The Python kernel cannot start.");
+});
+
+it("warns once a session that the built-in kernel stands in, and goes on", async () => {
+	const harness = await setUpCli();
+	harness.server.script(cell("x = 1"), cell(KILL), cell("6 * 7"), reply({ text: "done" }));
+	const env = { PRIME_AGENT_KERNEL: "", PRIME_AGENT_KERNEL_PYTHON: "", PRIME_AGENT_KERNEL_VENV: "/home/user/venv" };
+	const result = await harness.run(["-p", "go"], { env });
+	expect(result).toMatchObject({ code: 0, stdout: "done\n" });
+	expect(resultOf(harness, 3)).toMatch(/42\n$/);
+	const warning =
+		"Warning: Cells run on the built-in kernel. PRIME_AGENT_KERNEL_VENV names /home/user/venv, and no environment is there. prime-agent kernel install makes one with ipykernel.";
+	expect(result.stderr.split("\n").filter((line) => line.includes("built-in kernel"))).toEqual([warning]);
+	harness.server.script(cell("1"), reply({ text: "done" }));
+	const { stdout } = await harness.run(["-p", "--mode", "json", "go"], { env });
+	expect(linesOf(stdout, "kernel_stands_in")).toEqual([
+		{
+			type: "kernel_stands_in",
+			backend: "builtin",
+			reason: "PRIME_AGENT_KERNEL_VENV names /home/user/venv, and no environment is there.",
+			advice: "prime-agent kernel install makes one with ipykernel.",
+		},
+	]);
+});
+
+it("keeps to the bounds of snapshots in the settings", async () => {
+	const harness = await setUpCli();
+	const settings = { kernel: { snapshot: { variables: 1 } } };
+	await writeFile(join(harness.agentFolder, "settings.json"), JSON.stringify(settings));
+	harness.server.script(cell("x = 1\ny = 2"), reply({ text: "done" }));
+	const { stdout } = await harness.run(["-p", "--mode", "json", "go"]);
+	expect(linesOf(stdout, "kernel_saved")).toMatchObject([
+		{ count: 1, unsaved: [{ name: "y", why: "the number of variables is limited to 1" }] },
+	]);
 });
 
 it("reports in JSON mode that no kernel can start", async () => {

@@ -31,7 +31,7 @@ def write(namespace, names, carried, order, place, refused=()):
     try:
         count = limits["count"]
         records, unsaved = write_all_variables(writer, namespace, names[:count], limits, place)
-        unsaved += [{"name": name, "why": "there are more than %d variables" % count} for name in names[count:]]
+        unsaved += [{"name": name, "why": "the number of variables is limited to %d" % count} for name in names[count:]]
         unsaved += refused
         if old is not None:
             bound = {*names, *(each["name"] for each in refused)}

@@ -177,7 +177,7 @@ export const SAVING: readonly KernelCase[] = [
 			expect(report.unsaved).toEqual([
 				{ name: "big", why: "it is larger than 1 MB" },
 				{ name: "b", why: "all together would be larger than 1.5 MB" },
-				{ name: "d", why: "there are more than 4 variables" },
+				{ name: "d", why: "the number of variables is limited to 4" },
 			]);
 			await small.kernel.dispose();
 			const times = { variableTimeoutMs: 600, timeoutMs: 1000 };

@@ -1,4 +1,6 @@
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { expect } from "vitest";
+import { findRuntime } from "../runtime.ts";
 import { cells, check, type KernelCase } from "./bench.ts";
 
 /** What cells and their commands see of the user's environment. */
@@ -62,6 +64,34 @@ export const ENVIRONMENT: readonly KernelCase[] = [
 		"import os, subprocess\nnames = [n for n in os.environ if 'EDITOR' in n or n == 'VISUAL']\nprint(sorted(names))\nprint({subprocess.run(os.environ[n] + ' file', shell=True, capture_output=True).returncode for n in names})\nprint({os.environ[n] for n in os.environ if n.endswith('PAGER')})",
 		{ stdout: /^\['EDITOR', 'GIT_EDITOR', 'GIT_SEQUENCE_EDITOR', 'VISUAL'\]\n\{1\}\n\{('', 'cat'|'cat', '')\}\n$/ },
 	),
+	cells(
+		"An editor that is opened outright fails at once and says what to do instead (K01)",
+		"!vi note.txt; echo code $?; vim +3 -R note.txt; echo code $?; view note.txt; echo code $?",
+		{
+			stdout: "code 1\ncode 1\ncode 1\n",
+			stderr:
+				/^vi cannot open here: nobody can type\. Write the file with %%writefile[^\n]*\nvim cannot[^\n]*\nview cannot[^\n]*\n$/,
+		},
+	),
+	{
+		title: "An editor that is given commands is the one of the machine, also in a kernel inside a kernel",
+		run: async (bench) => {
+			const { env } = bench.options();
+			const bin = `${bench.folder}/bin`;
+			await mkdir(bin);
+			await writeFile(`${bin}/vim`, "#!/bin/sh\nprintf '[%s]' \"$@\"; echo\n", { mode: 0o755 });
+			const kernel = bench.open({ env: { ...env, PATH: `${bin}:${env.PATH}` } });
+			// another version of the program lies elsewhere
+			const outer = `${bench.folder}/rlm/editors`;
+			await cp(`${findRuntime()}/rlm/editors`, outer, { recursive: true });
+			const inner = bench.open({ env: { ...env, PATH: `${outer}:${bin}:${env.PATH}` } });
+			for (const each of [kernel, inner]) {
+				check(await each.execute("!vim -es -c 'a b' -c wq note.txt; vim +wq x; vim --version"), {
+					stdout: "[-es][-c][a b][-c][wq][note.txt]\n[+wq][x]\n[--version]\n",
+				});
+			}
+		},
+	},
 	{
 		title: "Variables for the user's Python reach commands and not the kernel",
 		run: async (bench) => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -6,6 +6,7 @@ import { acquireLease } from "../platform/lease.ts";
 import type { KernelSettings } from "./index.ts";
 import { INSTALL_LOCK } from "./lock.ts";
 import { inspectKernel } from "./status.ts";
+import { isRunning, until } from "./testing/bench.ts";
 
 let home = "";
 const signal = new AbortController().signal;
@@ -74,8 +75,8 @@ it("where no kernel can start, the reason names the interpreter and what it lack
 	expect(status.reason).toMatch(`The Python kernel cannot start.\nTried:\n  ${old}: is too old\n`);
 });
 
-it("an interpreter that hangs does not hold the answer for good, and a person can stop it", async () => {
-	const silent = await plant(join(home, "silent"), "sleep 600");
+it("an interpreter that hangs does not hold the answer for good: a person can stop it, and it ends", async () => {
+	const silent = await plant(join(home, "silent"), `echo $$ >> ${home}/pids; exec sleep 600`);
 	const stop = new AbortController();
 	const inspected = inspectKernel({
 		cwd: home,
@@ -83,8 +84,11 @@ it("an interpreter that hangs does not hold the answer for good, and a person ca
 		settings: {},
 		signal: stop.signal,
 	});
+	const pids = async () => (await readFile(join(home, "pids"), "utf8").catch(() => "")).split("\n").filter(Boolean);
+	await until("it is started and asked", async () => (await pids()).length === 2);
 	stop.abort(new Error("stopped by hand"));
 	await expect(inspected).rejects.toThrow("stopped by hand");
+	for (const pid of await pids()) expect(await isRunning(Number(pid))).toBe(false);
 });
 
 it("the process that is installing is named", async () => {

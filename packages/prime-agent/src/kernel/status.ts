@@ -24,15 +24,14 @@ export async function inspectKernel(options: StatusOptions): Promise<KernelRepor
 	const { env, settings, signal } = options;
 	const { env: filtered } = filterEnvironment(env, settings.envPass);
 	const probing = { runtimeDir: findRuntime(), env: filtered, cwd: options.cwd, signal };
-	const [started, interpreters] = await Promise.all([
-		tryKernel(options),
-		Promise.all(
-			listCandidates({ env, python: settings.python }).map(async (candidate) =>
-				describe(candidate, await probeInterpreter(candidate.python, probing)),
-			),
-		),
-	]);
+	const starting = tryKernel(options);
+	const asked = listCandidates({ env, python: settings.python }).map(async (candidate) =>
+		describe(candidate, await probeInterpreter(candidate.python, probing)),
+	);
+	// also when it is called off nothing that was started outlives this
+	await Promise.allSettled([starting, ...asked]);
 	signal.throwIfAborted();
+	const [started, interpreters] = [await starting, await Promise.all(asked)];
 	const environments = managedFolders(env);
 	return {
 		kernel: started.kernel ?? null,

@@ -69,6 +69,9 @@ it("shows a key of the environment in no file, no request, no event and no messa
 	const env = { ACME_API_KEY: "canary-9393", GH_TOKEN: "canary-9394", PRIME_AGENT_DEBUG: "1" };
 	const { code, stdout, stderr } = await harness.run(["-p", "--mode", "json", "go"], { env });
 	expect(code).toBe(0);
+	expect(linesOf(stdout, "notice").filter(({ text }) => /Not visible in cells/.test(String(text)))).toMatchObject([
+		{ level: "info", text: expect.stringContaining("ACME_API_KEY, GH_TOKEN") },
+	]);
 	const names = await readdir(harness.agentFolder, { recursive: true, withFileTypes: true });
 	const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
 	// the session, what a cell bound, and a long output

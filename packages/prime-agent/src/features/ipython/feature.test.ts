@@ -1,7 +1,7 @@
 import { type ModelCall, type ModelStep, reply, waitFor } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { defineFeature } from "../../session/host.ts";
-import { type CellResult, KERNEL, type KernelPort } from "../../session/ports.ts";
+import { type CellResult, KERNEL, type KernelEvent, type KernelPort } from "../../session/ports.ts";
 import { openBench } from "../../session/testing/harness.ts";
 import { ipython } from "./feature.ts";
 
@@ -24,7 +24,7 @@ function recordingKernel(more: Partial<KernelPort> = {}) {
 		prewarm: () => void asked.push("prewarm"),
 		execute: async (code, options) => {
 			asked.push(code);
-			options?.onStatus?.("starting");
+			options?.onStatus?.("running");
 			return DONE;
 		},
 		serve: () => undefined,
@@ -75,7 +75,24 @@ test("the turns after the first of a run start no kernel", async () => {
 	expect(asked.filter((one) => one !== "prewarm")).toEqual(["1", "2"]);
 });
 
-test("variables that cells do not get are named once, by name, however often a kernel starts", async () => {
+test("what happens to the kernel before the first run is told when it begins: until then nobody listens", async () => {
+	const event = { type: "stands_in", reason: "There is none.", advice: "Make one." } as const;
+	let happen: (event: KernelEvent) => void = () => undefined;
+	const watch: KernelPort["watch"] = (listener) => {
+		happen = listener;
+		listener(event);
+	};
+	const { ports } = recordingKernel({ watch });
+	const bench = openBench({ features: [ipython], ports, steps: [reply({ text: "done" }), reply({ text: "done" })] });
+	const told = () => bench.events.flatMap((each) => (each.type === "feature_event" ? [each.name] : []));
+	expect(told()).toEqual([]);
+	await bench.say("go");
+	expect(told()).toEqual(["kernel_stands_in"]);
+	happen({ type: "save_failed", reason: "no room" });
+	expect(told()).toEqual(["kernel_stands_in", "kernel_save_failed"]);
+});
+
+test("variables that cells do not get are named once, by name, also where the kernel was ready before", async () => {
 	const { ports } = recordingKernel({ leftOut: ["ACME_API_KEY", "GH_TOKEN"] });
 	const bench = openBench({ features: [ipython], ports, steps: [cell("1"), cell("2"), reply({ text: "done" })] });
 	await bench.say("go");

@@ -2,7 +2,7 @@ import { obj, type Static, str } from "@earendil-works/pi-schema";
 import type { AgentTool } from "@prime-agent/loop";
 import { errorText } from "../../lib/text.ts";
 import { defineFeature } from "../../session/host.ts";
-import { type CellOptions, KERNEL, type KernelPort } from "../../session/ports.ts";
+import { type CellOptions, KERNEL, type KernelEvent, type KernelPort } from "../../session/ports.ts";
 import { kernelInfo } from "./operations.ts";
 import { cutOutput, MAX_OUTPUT, renderCell } from "./output.ts";
 import { BASE_PROMPT, TOOL_DESCRIPTION } from "./prompt.ts";
@@ -15,7 +15,10 @@ export const ipython = defineFeature({
 	name: "ipython",
 	setup(host) {
 		const kernel = host.port(KERNEL);
-		kernel.watch(tellKernelEvents(host));
+		const tell = tellKernelEvents(host);
+		/** What happened before the first run: a kernel may start while the session is built, and nobody listens yet. */
+		let early: KernelEvent[] | undefined = [];
+		kernel.watch((event) => (early ? early.push(event) : tell(event)));
 		host.handle(kernelInfo, () => kernel.info() ?? null);
 		host.registerPromptPart("base", () => BASE_PROMPT);
 		let hasRun = false;
@@ -30,7 +33,7 @@ export const ipython = defineFeature({
 		host.registerTool(
 			cellTool(kernel, {
 				isNewToModel,
-				whenStarting: () => {
+				whenUsed: () => {
 					if (said) return;
 					said = true;
 					const names = kernel.leftOut.join(", ");
@@ -48,6 +51,8 @@ export const ipython = defineFeature({
 		let isDue = false;
 		host.on("run_start", () => {
 			isDue = true;
+			for (const event of early ?? []) tell(event);
+			early = undefined;
 		});
 		host.before("request", () => {
 			if (isDue) afterSending(() => kernel.prewarm());
@@ -69,12 +74,13 @@ function afterSending(run: () => void): void {
 /** What a cell asks and tells its session. */
 interface CellHooks {
 	readonly isNewToModel: () => boolean;
-	readonly whenStarting: () => void;
+	/** A cell gets its kernel, which may have been started long before. */
+	readonly whenUsed: () => void;
 	/** No kernel can be started; the text names what was tried. */
 	readonly whenUnavailable: (text: string) => void;
 }
 
-function cellTool(kernel: KernelPort, { isNewToModel, whenStarting, whenUnavailable }: CellHooks): AgentTool {
+function cellTool(kernel: KernelPort, { isNewToModel, whenUsed, whenUnavailable }: CellHooks): AgentTool {
 	return {
 		name: "ipython",
 		label: "IPython cell",
@@ -86,8 +92,8 @@ function cellTool(kernel: KernelPort, { isNewToModel, whenStarting, whenUnavaila
 			const options: CellOptions = {
 				...(signal ? { signal } : {}),
 				onStatus: (status) => {
+					whenUsed();
 					if (status !== "starting") return;
-					whenStarting();
 					onUpdate?.({ content: [{ type: "text", text: "Starting IPython kernel..." }], details: { status } });
 				},
 				// Only what is new, so that a long output costs its length once.

@@ -59,9 +59,12 @@ interface Fight {
 	readonly server: ModelServer;
 }
 
-/** The first and the last cell: is it the same process, and how large did it become? */
-const WHO = "__import__('os').getpid()";
-const SIZE = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 1024";
+/**
+ * The first cell and the last ones: is it the same process, and how many MB did it take? What still floods the output may
+ * stand around the answer.
+ */
+const WHO = "'process %d' % __import__('os').getpid()";
+const SIZE = "'size %d' % (int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 1024)";
 
 async function fight({ attack, backend, home, server }: Fight): Promise<Outcome> {
 	const cells = [WHO, ...attack.cells, WHO, SIZE];
@@ -128,11 +131,11 @@ function judgeResults(attack: Attack, results: readonly string[]): string[] {
 	const size = rest.pop() ?? "";
 	const last = rest.pop() ?? "";
 	const faults: string[] = [];
-	const answered = /^(?:\[[^\n]*\]\n)*[\s\S]*?(\d+)\s*$/.exec(last);
-	if (!/^\d+\s*$/.test(first)) faults.push(`the first cell gave ${quote(first)}`);
+	const answered = /'process \d+'/.exec(last);
+	if (!/^'process \d+'\s*$/.test(first)) faults.push(`the first cell gave ${quote(first)}`);
 	if (!answered) faults.push(`the cell after the attack gave ${quote(last)}`);
-	else if (!attack.mayKill && answered[1] !== first.trim()) faults.push(`the kernel was lost: ${quote(last)}`);
-	const megabytes = Number(/(\d+)\s*$/.exec(size)?.[1]);
+	else if (!attack.mayKill && answered[0] !== first.trim()) faults.push(`the kernel was lost: ${quote(last)}`);
+	const megabytes = Number(/'size (\d+)'/.exec(size)?.[1]);
 	if (attack.kernelMb !== false && !(megabytes < (attack.kernelMb ?? KERNEL_MB))) {
 		faults.push(`the kernel took ${quote(size)} MB`);
 	}

@@ -11,7 +11,7 @@ import unittest
 import support  # noqa: F401  (puts the package on the path)
 
 from rlm.namespace import Names
-from rlm.snapshot import file, place, read, saver, sources, write
+from rlm.snapshot import copy, file, place, read, saver, sources, write
 
 LIMITS = {"variable": 1 << 20, "total": 4 << 20, "count": 1000, "seconds": 60, "variableSeconds": 30}
 
@@ -62,6 +62,23 @@ class SnapshotTest(unittest.TestCase):
         body = data[: -file.END.size - length]
         with open(self.path, "wb") as out:
             out.write(body + text + file.END.pack(len(text), file.zlib.crc32(text), file.WORD))
+
+    def test_a_report_that_the_host_would_not_take_is_answered_all_the_same(self):
+        sent = []
+
+        def send(message):
+            if "saved" in message:
+                raise ValueError("this has 20 MB")
+            sent.append(message)
+
+        copy.Snapshots(None, send, None).answer({"id": 7}, {"saved": ["a"], "unsaved": []})
+        self.assertEqual(sent, [{"op": "answer", "id": 7, "problem": "the report is too long: this has 20 MB"}])
+
+    def test_only_so_many_variables_that_are_not_saved_are_told(self):
+        self.run_cell("for i in range(3000): globals()['n%d' % i] = i\nbad = (i for i in 'a')")
+        report = self.save(limits={**LIMITS, "count": 1})
+        self.assertEqual((report["saved"], len(report["unsaved"])), (["i"], write.MAX_TOLD))
+        self.assertEqual(len(self.restore()[1]["unsaved"]), write.MAX_TOLD)
 
     def test_definitions_come_back_from_the_text_of_their_cells(self):
         self.run_cell(

@@ -119,7 +119,7 @@ export class Snapshots {
 	/** Takes a last snapshot, and waits for it. */
 	async close(withinMs: number): Promise<void> {
 		if (!(await this.save(withinMs))) {
-			this.#tellFailure(`the program ended before it was written (${withinMs / 1000} s)`);
+			this.#tellFailure(`the program ended before it was written (${Math.round(withinMs / 100) / 10} s)`);
 		}
 		this.#isOff = true;
 		await this.#marking;

@@ -33,7 +33,12 @@ class Snapshots:
         self.answer(message, {"busy": True})
 
     def answer(self, message, fields):
-        self.send({"op": "answer", "id": message["id"], **fields})
+        """Whoever asked waits until it gets something."""
+        head = {"op": "answer", "id": message["id"]}
+        try:
+            self.send({**head, **fields})
+        except ValueError as error:
+            self.send({**head, "problem": "the report is too long: %s" % error})
 
     def restore(self, message):
         from rlm.snapshot.read import restore

@@ -11,6 +11,8 @@ from rlm.snapshot.saver import Saver, Unsaved
 from rlm.snapshot.watch import STOPPED, collect
 
 MAX_REASON = 200
+# so many variables that are not in a snapshot are named in it: the host takes no endless report
+MAX_TOLD = 2000
 # how many variables may crash or hang before the rest is given up
 MAX_LOSSES = 8
 # how long after its alarm a worker may live; one that blocks the alarm is killed then
@@ -31,8 +33,10 @@ def write(namespace, names, carried, order, place, refused=()):
     try:
         count = limits["count"]
         records, unsaved = write_all_variables(writer, namespace, names[:count], limits, place)
-        unsaved += [{"name": name, "why": "the number of variables is limited to %d" % count} for name in names[count:]]
         unsaved += refused
+        beyond = "the number of variables is limited to %d" % count
+        unsaved += [{"name": name, "why": beyond} for name in names[count : count + MAX_TOLD]]
+        del unsaved[MAX_TOLD:]
         if old is not None:
             bound = {*names, *(each["name"] for each in refused)}
             carry(writer, old, [name for name in carried if name not in bound], limits["total"], records)

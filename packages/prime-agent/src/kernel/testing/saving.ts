@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import type { KernelEvent } from "../../session/ports.ts";
 import { check, isRunning, type KernelCase, until } from "./bench.ts";
 import { namesOf, openKept } from "./kept.ts";
 
@@ -189,6 +190,20 @@ export const SAVING: readonly KernelCase[] = [
 			expect(unsaved.map(({ name, why }) => `${name}: ${why}`).join("\n")).toMatch(
 				/^x: saving it took longer than 0.6 s\ny: .*\nz: there was no time left$/m,
 			);
+		},
+	},
+	{
+		title: "A namespace of a hundred thousand long names is saved as far as it may be, and told in part",
+		run: async (bench) => {
+			const { kernel, events } = openKept(bench, { settings: { snapshot: { variables: 10 } } });
+			await kernel.execute("first = 1\nlong = 'x' * 50\nfor i in range(100_000): globals()[f'name_{long}_{i}'] = i");
+			await until("it is saved", () => events.length > 0);
+			expect(events).toMatchObject([{ type: "saved", behind: 0 }]);
+			const [{ names, unsaved }] = events as [Extract<KernelEvent, { type: "saved" }>];
+			expect([names.length, unsaved.length]).toEqual([10, 2000]);
+			await kernel.execute("first = 2");
+			await kernel.dispose();
+			check(await openKept(bench).kernel.execute("first"), { result: "2" });
 		},
 	},
 	{

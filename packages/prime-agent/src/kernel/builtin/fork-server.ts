@@ -24,8 +24,6 @@ export interface ForkRequest {
 const LINES = ["stderr", "wire", "report"] as const;
 /** Characters that a connection begins with. */
 const KEY_CHARS = 32;
-/** The longest path of a socket that every system takes. */
-const PATH_BYTES = 100;
 /** How long a guardian may take to connect; the first one waits for all that a kernel needs to be loaded. */
 const FORK_MS = 20_000;
 const HANG_UP_MS = 4000;
@@ -195,10 +193,8 @@ export class ForkServer {
 }
 
 function makeFolder(tmp: string): string | undefined {
-	const prefix = join(tmp, "prime-agent-forks-");
-	if (Buffer.byteLength(prefix) + "XXXXXX/s".length > PATH_BYTES) return undefined;
 	try {
-		return mkdtempSync(prefix);
+		return mkdtempSync(join(tmp, "prime-agent-forks-"));
 	} catch (error) {
 		ignore(error, "kernels are started one by one");
 		return undefined;

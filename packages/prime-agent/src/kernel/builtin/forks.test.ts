@@ -3,7 +3,9 @@ import { mkdir } from "node:fs/promises";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Kernel } from "../index.ts";
+import { findRuntime } from "../runtime.ts";
 import { Bench, check, findLack, isRunning, until } from "../testing/bench.ts";
+import { ForkServer } from "./fork-server.ts";
 
 const lacks = await findLack("ipykernel");
 
@@ -87,6 +89,14 @@ describe.skipIf(lacks)(`forked kernels${lacks ? " (left out: no Python has ipyke
 		expect(serverOf(one)).toBe(serverOf(other));
 	});
 
+	it("each has the skills and the bounds of output of its own session", async () => {
+		await open();
+		const [usual, bounded] = [await open(), await open({ limits: { keep: 1000 } })];
+		const lengths = async (kernel: Kernel) => (await kernel.execute("print('x' * 5000)")).stdout.length;
+		expect([await lengths(usual), (await lengths(bounded)) < 2000]).toEqual([5001, true]);
+		check(await bounded.execute("edit"), { result: "<skill edit: await edit(...)>" });
+	});
+
 	it("it leads its own session and process group and has no terminal, as one that was started from nothing", async () => {
 		const [plain, forked] = await compare(
 			"import os\nkept = os.getpid()\nprint(os.getsid(0) == kept, os.getpgid(0) == kept, os.getsid(os.getppid()) == os.getppid())\ntry: open('/dev/tty')\nexcept OSError as error: print(error.strerror)",
@@ -100,6 +110,7 @@ describe.skipIf(lacks)(`forked kernels${lacks ? " (left out: no Python has ipyke
 			"import os, re, resource, signal, sys, threading\nprint([(int(s), re.sub('0x\\\\w+', '', str(signal.getsignal(s)))) for s in signal.valid_signals() if s not in (9, 19)])\nprint(signal.pthread_sigmask(signal.SIG_BLOCK, []), os.umask(0o22), resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0))\nprint(re.findall('Sig(?:Blk|Ign|Cgt).*', open('/proc/self/status').read()))\nprint(sorted(t.name for t in threading.enumerate()), sys.flags, sys.getswitchinterval(), __import__('gc').isenabled())",
 		);
 		expect(forked).toBe(plain);
+		expect(forked).toMatch(/ True\n$/);
 	});
 
 	it("it and its guardian hold the descriptors of those that were started from nothing", async () => {
@@ -146,9 +157,33 @@ describe.skipIf(lacks)(`forked kernels${lacks ? " (left out: no Python has ipyke
 		check(await forked.execute("40 + 2"), { result: "42" });
 		const next = await open();
 		expect(serverOf(next)).toBeUndefined();
+		expect(readdirSync(bench.folder).filter((name) => name.startsWith("prime-agent-forks-"))).toEqual([]);
 		const pids = [forked.info()?.pid ?? 0, parentOf(forked.info()?.pid ?? 0)];
 		await forked.dispose();
 		for (const pid of [...pids, job]) expect(await isRunning(pid)).toBe(false);
+	});
+
+	it("the end of a guardian is noticed while its server lives, and when it was killed before", async () => {
+		const python = (await open()).info()?.python ?? "";
+		const { env, cwd } = bench.options();
+		const program = {
+			python,
+			words: ["-X", "utf8", "-I", `${findRuntime()}/rlm/__main__.py`],
+			env: { ...env } as Record<string, string>,
+		};
+		const server = ForkServer.start(program);
+		const ask = { cwd, env: program.env, words: ["--backend=ipykernel"], signal: new AbortController().signal };
+		const guardians = [await server?.fork(ask), await server?.fork(ask)];
+		for (const guardian of guardians) {
+			guardian?.signal("SIGKILL");
+			await guardian?.exited;
+			// the kernel ends with its line
+			for (const line of [guardian?.wire, guardian?.report, guardian?.stderr]) line?.destroy();
+			await guardian?.closed;
+			await server?.close();
+		}
+		expect(guardians).toEqual([expect.anything(), expect.anything()]);
+		expect(await server?.fork(ask)).toBeUndefined();
 	});
 
 	it("a forked kernel that dies is told with the signal, and what it said last", async () => {

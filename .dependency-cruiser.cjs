@@ -3,6 +3,8 @@
 const src = "^packages/prime-agent/src/";
 const ours = "^packages/";
 const piAi = "^node_modules/@earendil-works/pi-ai/";
+const fetchLibrary = "^node_modules/@whatwg-node/node-fetch/";
+const transport = "^packages/loop/src/stream/transport\\.ts$";
 const piTui = "^node_modules/@earendil-works/pi-tui/";
 const contracts = `${src}features/[^/]+/(operations|state)\\.ts$`;
 const views = `${src}features/[^/]+/view[^/]*\\.ts$`;
@@ -142,7 +144,13 @@ const packages = [
 		name: "loop-uses-only-pi-ai",
 		severity: "error",
 		from: { path: inPackages("loop"), pathNot: tests },
-		to: { path: [ours, "^node_modules/"], pathNot: [inPackages("loop"), piAi] },
+		to: { path: [ours, "^node_modules/"], pathNot: [inPackages("loop"), piAi, fetchLibrary] },
+	},
+	{
+		name: "only-the-transport-fetches",
+		severity: "error",
+		from: { path: ours, pathNot: transport },
+		to: { path: fetchLibrary },
 	},
 	mayImport("toolset-uses-loop", inPackages("toolset"), [inPackages("toolset", "loop")]),
 	mayImport("agent-uses-loop-and-toolset", inPackages("agent"), [inPackages("agent", "loop", "toolset")]),

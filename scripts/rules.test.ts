@@ -40,6 +40,7 @@ const packages = ["loop", "toolset", "agent", "panes", "testkit"].map((name) => 
 const libraries = ["@earendil-works/pi-ai", "@earendil-works/pi-tui"];
 const loop = "@prime-agent/loop";
 const [piAi = "", piTui = ""] = libraries;
+const fetchLibrary = "@whatwg-node/node-fetch";
 
 interface Row {
 	rule: string;
@@ -201,6 +202,7 @@ const plants: { rule: string; from: string; to: string; as?: "type" | "call" }[]
 	{ rule: "only-modes-import-the-views", from: `${src}ui/draws.ts`, to: `${src}features/views.ts` },
 	{ rule: "processes-have-homes", from: `${src}session/call.ts`, to: "node:net", as: "call" },
 	{ rule: "loop-uses-only-pi-ai", from: "packages/loop/src/schema.ts", to: "zod" },
+	{ rule: "only-the-transport-fetches", from: "packages/loop/src/stream/guard.ts", to: fetchLibrary },
 ];
 
 /** Imports that look forbidden and are not. */
@@ -216,6 +218,7 @@ const legal: { from: string; to: string; as?: "type" }[] = [
 	{ from: `${src}sdk/leaf.ts`, to: `${src}session/leaf.ts` },
 	{ from: "e2e/kept.test.ts", to: "@prime-agent/testkit" },
 	{ from: "packages/testkit/src/kept.test.ts", to: "@prime-agent/loop" },
+	{ from: "packages/loop/src/stream/transport.ts", to: fetchLibrary },
 ];
 
 const processHomes = ["platform", "kernel", "daemon/supervisor", "daemon/journal", "install"].map((name) => src + name);
@@ -281,7 +284,7 @@ function isHalf(from: string): boolean {
 function reported(target: string): string {
 	if (isProduct(target)) return src + target;
 	if (packages.includes(target)) return `packages/${target.slice("@prime-agent/".length)}/src/index.ts`;
-	if ([...libraries, "zod"].includes(target)) return `node_modules/${target}/index.js`;
+	if ([...libraries, "zod", fetchLibrary].includes(target)) return `node_modules/${target}/index.js`;
 	return target.replace(/^node:/, "");
 }
 

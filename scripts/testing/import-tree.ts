@@ -12,7 +12,7 @@ export interface Violation {
 
 const root = resolve(import.meta.dirname, "../..");
 const packageNames = ["loop", "toolset", "agent", "panes", "testkit"];
-const libraries = ["@earendil-works/pi-ai", "@earendil-works/pi-tui", "zod"];
+const libraries = ["@earendil-works/pi-ai", "@earendil-works/pi-tui", "zod", "@whatwg-node/node-fetch"];
 
 /** Runs the repository's dependency rules over a tree of the given files (path → source) in a temporary folder. */
 export async function checkImports(files: Map<string, string>): Promise<Violation[]> {

@@ -1,7 +1,7 @@
 """What the model sees of an exception: the frames of its own code, with source lines."""
 
 import os
-import sysconfig
+import site
 import traceback
 
 from rlm.keep import plain
@@ -15,7 +15,7 @@ MAX_LINES = 400
 MAX_NAME = 200
 # the real one: a metaclass may answer anything
 NAME = type.__dict__["__name__"]
-LIBRARY = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+LIBRARY = tuple({path + os.sep for path in (os.path.dirname(os.__file__), *site.getsitepackages())})
 
 
 def describe(error):

@@ -79,7 +79,8 @@ function listInstalled(env: Environment): readonly string[] {
 		}
 	}
 	const all = [...found.values()];
-	return [...all.filter((path) => !isSlow(path)), ...all.filter(isSlow)];
+	const slow = all.filter(isSlow);
+	return [...all.filter((path) => !slow.includes(path)), ...slow];
 }
 
 /**

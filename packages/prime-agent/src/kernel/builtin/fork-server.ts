@@ -24,8 +24,11 @@ export interface ForkRequest {
 const LINES = ["stderr", "wire", "report"] as const;
 /** Characters that a connection begins with. */
 const KEY_CHARS = 32;
-/** How long a guardian may take to connect; the first one waits for all that a kernel needs to be loaded. */
-const FORK_MS = 20_000;
+/** How long a guardian may take to connect; the first one waits until what a kernel needs has been loaded. */
+const FORK_MS = 5000;
+const LOAD_MS = 20_000;
+/** Three for each kernel; more are somebody else's. */
+const MAX_CONNECTIONS = 600;
 const HANG_UP_MS = 4000;
 const END_MS = 1000;
 
@@ -46,6 +49,7 @@ export class ForkServer {
 	readonly #ended: Promise<void>;
 	#hasEnded = false;
 	#forks = 0;
+	#hasForked = false;
 	readonly #expected = new Map<number, Expected>();
 	readonly #guardians = new Map<number, ForkedGuardian>();
 
@@ -69,6 +73,7 @@ export class ForkServer {
 		);
 		this.#control.on("data", (data: Buffer) => lines.push(data));
 		this.#control.on("error", (error) => ignore(error, "the end of the process says enough"));
+		listener.maxConnections = MAX_CONNECTIONS;
 		listener.on("connection", (socket) => this.#admit(socket));
 		listener.on("error", (error) => {
 			ignore(error, "kernels are started one by one");
@@ -111,7 +116,8 @@ export class ForkServer {
 		};
 		signal.addEventListener("abort", onAbort, { once: true });
 		this.#control.write(`${JSON.stringify({ id, path: this.#path, keys, cwd, env, args: words })}\n`);
-		const guardian = await within(promise, FORK_MS, undefined);
+		const guardian = await within(promise, this.#hasForked ? FORK_MS : LOAD_MS, undefined);
+		this.#hasForked ||= guardian !== undefined;
 		clearTimeout(timer);
 		signal.removeEventListener("abort", onAbort);
 		this.#expected.delete(id);

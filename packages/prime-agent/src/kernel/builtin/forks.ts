@@ -26,7 +26,8 @@ export class Forks {
 
 	/** To be closed by its owner. `isOn` false: forks nothing. */
 	constructor(isOn: boolean) {
-		this.#isOn = isOn;
+		// elsewhere libraries of the system are known to break in forked processes
+		this.#isOn = isOn && process.platform === "linux";
 		users += 1;
 	}
 

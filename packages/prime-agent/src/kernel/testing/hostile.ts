@@ -201,6 +201,8 @@ export const HOSTILE: readonly KernelCase[] = [
 				"import os\nif os.fork() == 0:\n    os.setsid()\n    pid = os.fork()\n    if pid: open('daemon', 'w').write('%d\\n' % pid)\n    else: os.execve('/bin/sleep', ['sleep', '6602'], {})\n    os._exit(0)",
 			);
 			const pids = [await readPid(bench, "bare"), await readPid(bench, "daemon")];
+			const commandOf = (pid: number) => readFile(`/proc/${pid}/cmdline`, "utf8");
+			for (const pid of pids) await until("it sleeps", async () => (await commandOf(pid)).startsWith("sleep\0"));
 			await kernel.dispose();
 			expect(await Promise.all(pids.map(isRunning))).toEqual([false, false]);
 			expect(reported.map((job) => job.command).sort()).toEqual(["sleep 6601", "sleep 6602"]);

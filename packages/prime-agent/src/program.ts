@@ -14,6 +14,7 @@ import { type ComposeOptions, composeSession } from "./compose.ts";
 import { type Diary, openDiary } from "./diary.ts";
 import { suggest } from "./lib/edit-distance.ts";
 import { ignore } from "./lib/ignore.ts";
+import { addLoginHint } from "./models/login-hint.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { describeLack, ModelError, type ModelName, selectModel } from "./models/selection.ts";
 import { createStream, loadStreams } from "./models/stream.ts";
@@ -72,7 +73,7 @@ function openSession(request: SessionRequest, place: Place, note: Note): Promise
 		return model;
 	};
 	const limits = readLimits(request.settings.get("retry.provider.timeoutMs"));
-	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits });
+	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits, amend: addLoginHint });
 	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, loadAdapter, guard });
 	return compose(request, place, { chooseModel, streamFn, auth: keys });
 }

@@ -15,6 +15,8 @@ const adapters = {
 	"pi-messages": () => import("@earendil-works/pi-ai/api/pi-messages"),
 };
 
+const loaded: Partial<Record<keyof typeof adapters, Promise<ProviderStreams>>> = {};
+
 /** The names of all wire formats that models can be asked in. */
 export const wireFormats: readonly string[] = Object.keys(adapters);
 
@@ -23,7 +25,11 @@ export const wireFormats: readonly string[] = Object.keys(adapters);
  * `wireFormats`.
  */
 export async function loadAdapter(api: Api): Promise<ProviderStreams> {
-	if (isAdapted(api)) return (await adapters[api]()) as ProviderStreams;
+	if (isAdapted(api)) {
+		// Asked for with each request, and to import something again is not free.
+		loaded[api] ??= adapters[api]() as Promise<ProviderStreams>;
+		return loaded[api];
+	}
 	throw new Error(`There is no wire format "${api}"; there are: ${wireFormats.join(", ")}.`);
 }
 

@@ -44,9 +44,11 @@ export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): 
 		const request = describeRequest(input, init);
 		const exchange: Exchange = { host: readHost(request.url) };
 		observer.onExchange(exchange);
-		// Learns the credentials of this request even when nobody wants to see it.
-		const shown = { url: redactor.url(request.url), headers: redactor.headers(request.headers) };
-		debug?.({ type: "request", method: request.method, ...shown, body: redactor.text(request.body) });
+		redactor.study(request.url, request.headers);
+		if (debug) {
+			const shown = { url: redactor.url(request.url), headers: redactor.headers(request.headers) };
+			debug({ type: "request", method: request.method, ...shown, body: redactor.text(request.body) });
+		}
 		let response: globalThis.Response;
 		try {
 			response = await fetch(input, init);

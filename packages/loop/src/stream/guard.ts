@@ -20,6 +20,8 @@ export interface GuardOptions extends Partial<StreamLimits> {
 	clock?: Clock;
 	/** Gets the requests and answers as they are on the wire, without credentials. */
 	debug?: DebugSink;
+	/** Has the last word on what a reply says. Must not throw. */
+	amend?: (message: AssistantMessage) => AssistantMessage;
 	/** Take a reply without text and calls for a success. Default: it is an error, because it ends a run silently. */
 	allowEmptyReply?: boolean;
 }
@@ -79,7 +81,10 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 		expired = limit;
 		stop.abort(new Error(`The ${limit} limit ran out.`));
 	});
-	const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
+	const { signal } = stop;
+	const onAbort = () => stop.abort(request.signal?.reason);
+	if (request.signal?.aborted) onAbort();
+	else request.signal?.addEventListener("abort", onAbort, { once: true });
 	const redactor = createRedactor(request.apiKey, ...findSecrets(Object.entries(request.headers ?? {})));
 	const { debug } = options;
 	let exchange: Exchange | undefined;
@@ -124,6 +129,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 		async run(inner: Promise<AssistantMessageEventStream>, forward: (event: PartialEvent) => void) {
 			const end = await drain(inner, forward);
 			watch.stop();
+			request.signal?.removeEventListener("abort", onAbort);
 			const received = nameEnd(end, partial ?? emptyMessage(model));
 			const message = judgeReply(received, {
 				exchange,
@@ -135,7 +141,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 				nowMs: Date.now(),
 			});
 			if (message.errorMessage) debug?.({ type: "failure", text: message.errorMessage });
-			return message;
+			return options.amend?.(message) ?? message;
 		},
 	};
 }

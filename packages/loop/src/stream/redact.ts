@@ -27,6 +27,8 @@ export function findSecrets(headers: Iterable<readonly [name: string, value: str
 export interface Redactor {
 	/** Remembers a credential; every later text is freed of it, whatever it looks like. */
 	learn(secret: string | null | undefined): void;
+	/** Learns the credentials that a request carries. */
+	study(url: string, headers: Headers): void;
 	text(value: string): string;
 	url(value: string): string;
 	/** As an object with lower-case names; also learns the secret values. */
@@ -51,22 +53,29 @@ export function createRedactor(...known: (string | undefined)[]): Redactor {
 		}
 		return clean;
 	};
+	const studyAddress = (url: URL) => {
+		learn(url.password);
+		for (const [name, parameter] of url.searchParams) if (secretParameters.test(name)) learn(parameter);
+	};
 	for (const secret of known) learn(secret);
 	return {
 		learn,
+		study(url, headers) {
+			for (const secret of findSecrets(headers)) learn(secret);
+			// Most addresses carry none, and to take them apart is not free.
+			if (/[?@]/.test(url) && URL.canParse(url)) studyAddress(new URL(url));
+		},
 		text: redactText,
 		url(value) {
 			if (!URL.canParse(value)) return redactText(value);
 			const url = new URL(value);
-			learn(url.password);
+			studyAddress(url);
 			if (url.username || url.password) {
 				url.username = "";
 				url.password = "";
 			}
-			for (const [name, parameter] of [...url.searchParams]) {
-				if (!secretParameters.test(name)) continue;
-				learn(parameter);
-				url.searchParams.set(name, "redacted");
+			for (const name of [...url.searchParams.keys()]) {
+				if (secretParameters.test(name)) url.searchParams.set(name, "redacted");
 			}
 			return redactText(url.href);
 		},

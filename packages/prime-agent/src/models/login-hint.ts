@@ -1,25 +1,11 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
-import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import { RENEW_CREDENTIALS } from "../protocol/credential.ts";
 
 const REFUSALS =
 	/\b(?:401|403)\b|unauthori[sz]ed|forbidden|invalid api key|incorrect api key|authentication failed|(?:expired|invalid) token|token (?:is |has )?(?:expired|invalid)|access denied|permission denied/i;
 
 /** The same reply; when it failed because the credentials were refused, its error says how to renew them, once. */
-export function addLoginHint(stream: AssistantMessageEventStream): AssistantMessageEventStream {
-	const hinted = new AssistantMessageEventStream();
-	void forward(stream, hinted);
-	return hinted;
-}
-
-async function forward(from: AssistantMessageEventStream, to: AssistantMessageEventStream): Promise<void> {
-	for await (const event of from) {
-		to.push(event.type === "error" ? { ...event, error: hint(event.error) } : event);
-	}
-	to.end(hint(await from.result()));
-}
-
-function hint(message: AssistantMessage): AssistantMessage {
+export function addLoginHint(message: AssistantMessage): AssistantMessage {
 	if (message.stopReason !== "error" || !isRefusal(message)) return message;
 	const text = message.errorMessage ?? "The provider refused the credentials.";
 	return text.includes("/login") ? message : { ...message, errorMessage: `${text}\n\n${RENEW_CREDENTIALS}` };

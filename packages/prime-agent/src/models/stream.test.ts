@@ -6,6 +6,7 @@ import { guardStream, loadAdapter, wireFormats } from "@prime-agent/loop";
 import { type ModelServer, raw, reply, startChatServer } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
 import { Credentials } from "../auth/credentials.ts";
+import { addLoginHint } from "./login-hint.ts";
 import { ModelRegistry } from "./registry.ts";
 import { createStream } from "./stream.ts";
 
@@ -22,7 +23,7 @@ async function ask(server: ModelServer, provider: object, env: Record<string, st
 		env,
 		userAgent: "prime-agent/test",
 		loadAdapter,
-		guard: (streamFn) => guardStream({ streamFn }),
+		guard: (streamFn) => guardStream({ streamFn, amend: addLoginHint }),
 	});
 	const context = normalizeContext({ messages: [{ role: "user", content: "hi", timestamp: 0 }] });
 	const model = await registry.find("local", "m");

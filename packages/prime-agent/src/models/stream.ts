@@ -10,7 +10,6 @@ import type {
 import { resolveConfigValue } from "../platform/config-value.ts";
 import type { Environment } from "../platform/paths.ts";
 import type { Key } from "../protocol/credential.ts";
-import { addLoginHint } from "./login-hint.ts";
 import { findBuiltin } from "./providers.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { noKey } from "./selection.ts";
@@ -53,7 +52,7 @@ export function createStream({ registry, env, userAgent, loadAdapter, guard }: S
 		const key = await registry.key(model.provider, options.signal);
 		if (!key) throw noKey(registry, model.provider);
 		const headers = await requestHeaders(registry, env, model, key, options);
-		const stream = await send(model, context, {
+		return send(model, context, {
 			...options,
 			// The library wants a key where a local server wants none; the header that carries it is taken out again.
 			...(key.apiKey === undefined && key.status.source !== "keyless" ? {} : { apiKey: key.apiKey ?? "none" }),
@@ -63,7 +62,6 @@ export function createStream({ registry, env, userAgent, loadAdapter, guard }: S
 			// Every request is sent whole, so that it means the same whatever the server remembers.
 			disableContinuation: true,
 		});
-		return addLoginHint(stream);
 	};
 }
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { bundleGauge } from "./bundled-gauge.ts";
 import { startCellServer } from "./cell-server.ts";
 import { type Figure, findMedian, type Program, runProgram, timeProgram } from "./measure.ts";
 
@@ -20,13 +21,16 @@ const main = join(root, "packages/prime-agent/dist/main.js");
 const gaugeFile = join(root, "packages/prime-agent/src/kernel/testing/gauge.ts");
 const lacks = new Map<Backend, Promise<string | undefined>>();
 let python = "python3";
+const loops = await bundleGauge(env);
 
 /** What `bench/run.ts` measures. */
 export const figures: Figure[] = [
 	firstCell("builtin", 2.5),
 	firstCell("ipykernel", 6),
-	furtherCells("builtin"),
-	furtherCells("ipykernel"),
+	furtherCells("builtin", "agent-loop"),
+	furtherCells("builtin", "bare-loop"),
+	furtherCells("ipykernel", "agent-loop"),
+	furtherCells("ipykernel", "bare-loop"),
 	{
 		...common("ipykernel", "ready, processor time"),
 		unit: "ms",
@@ -53,8 +57,11 @@ export const figures: Figure[] = [
 	death("ipykernel"),
 ];
 
-/** Ends the server and removes its folder. */
-export const close = server.close;
+/** Ends the server and removes what was made for it. */
+export async function close(): Promise<void> {
+	await loops.dispose();
+	await server.close();
+}
 
 function common(backend: Backend, what: string) {
 	return { name: `${backend} kernel, ${what}`, unavailable: () => findLack(backend) };
@@ -71,15 +78,16 @@ function firstCell(backend: Backend, limit: number): Figure {
 	};
 }
 
-function furtherCells(backend: Backend): Figure {
+/** What the session costs (beside the same loop without one), and what all of it costs (beside the least code). */
+function furtherCells(backend: Backend, loop: "agent-loop" | "bare-loop"): Figure {
 	return {
 		...common(backend, "further cells, median"),
 		unit: "ms",
-		limit: 1.3,
-		floorName: "the same without a session",
+		...(loop === "agent-loop" ? { limit: 1.3 } : {}),
+		floorName: loop === "agent-loop" ? "the same loop without a session" : "a bare loop of fetch",
 		floor: async () => {
 			server.begin(CELLS);
-			await gauge("loop", backend, `${server.url}/chat/completions`);
+			await runProgram({ file: node, args: [loops.file, loop, backend, server.url], env: loops.env, cwd });
 			checkCells(CELLS);
 			return findMedian(server.gaps().slice(1));
 		},

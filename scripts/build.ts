@@ -1,12 +1,8 @@
 import { createHash } from "node:crypto";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
-import { takeBuiltinsLazily } from "./builtins.ts";
+import { bundleProgram } from "./bundle.ts";
 import { readCommit } from "./commit.ts";
-import { giveLightFetch } from "./light-fetch.ts";
-import { type MergeOptions, mergeChunks } from "./merge.ts";
-import { leaveOutUnusedResources } from "./unused.ts";
 
 // dist/
 //   main.js        names the current build and starts it; replacing this one file is what switches builds
@@ -17,9 +13,6 @@ import { leaveOutUnusedResources } from "./unused.ts";
 const root = resolve(import.meta.dirname, "..");
 const keptMs = 2 * 24 * 3600 * 1000;
 const keptCount = 20;
-
-/** Libraries that stay in node_modules: each finds a file of its own beside its source. */
-const external = ["@vscode/ripgrep"];
 
 /** Folders that a build carries along, from the root, when they exist. */
 const carried: Record<string, [from: string, to: string][]> = {
@@ -40,15 +33,6 @@ const together: Record<string, Record<string, string[]>> = {
 	},
 	agent: { front: inSource("agent", "main.ts") },
 	panes: { front: inSource("panes", "main.ts", "cli/help.ts") },
-};
-
-const requireLine = 'const require=process.getBuiltinModule("node:module").createRequire(import.meta.url);';
-
-const target: MergeOptions = {
-	platform: "node",
-	target: "node22.19",
-	minifySyntax: true,
-	minifyWhitespace: true,
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(carried);
@@ -73,7 +57,8 @@ async function buildPackage(name: string): Promise<void> {
 	await mkdir(dist, { recursive: true });
 	const work = await mkdtemp(join(dist, ".new-"));
 	try {
-		await bundle(name, work);
+		const gone = await bundleProgram({ app: `packages/${name}/src/main.ts` }, work, together[name]);
+		for (const source of gone) console.warn(`${source} is no lazy entry of the bundle, see scripts/build.ts`);
 		for (const [from, to] of carried[name] ?? []) {
 			if (await exists(join(root, from)))
 				await cp(join(root, from), join(work, to), { recursive: true, filter: isSource });
@@ -95,35 +80,6 @@ async function buildPackage(name: string): Promise<void> {
 
 function inSource(name: string, ...paths: string[]): string[] {
 	return paths.map((path) => `packages/${name}/src/${path}`);
-}
-
-async function bundle(name: string, outdir: string): Promise<void> {
-	const { metafile } = await build({
-		...target,
-		absWorkingDir: root,
-		entryPoints: { app: `packages/${name}/src/main.ts` },
-		outdir,
-		bundle: true,
-		splitting: true,
-		format: "esm",
-		external,
-		metafile: true,
-		plugins: [leaveOutUnusedResources, giveLightFetch],
-		legalComments: "linked",
-		logLevel: "warning",
-	});
-	const gone = await mergeChunks(outdir, metafile, together[name] ?? {}, target);
-	for (const source of gone) console.warn(`${source} is no lazy entry of the bundle, see scripts/build.ts`);
-	for (const file of await readdir(outdir)) {
-		if (file.endsWith(".js")) await finish(join(outdir, file));
-	}
-}
-
-/** Bundled CommonJS modules call `require` for Node's own modules, which a module does not have by itself. */
-async function finish(path: string): Promise<void> {
-	const text = await takeBuiltinsLazily(await readFile(path, "utf8"));
-	const needsRequire = /typeof require\b/.test(text);
-	await writeFile(path, needsRequire ? text.replace(/^(#!.*\n)?/, `$1${requireLine}\n`) : text);
 }
 
 /** The compile cache lies in the build: a shared folder for temporary files could be written by others. */

@@ -1,10 +1,11 @@
 import type { KernelPort } from "../../session/ports.ts";
 
-// The floor of what a cell costs in a session: the same requests and cells by the least code that is still right.
+// The least that a cell can cost: the same requests and cells by the least code that is still right.
 
 /** About as long as the system prompt and the tool of a session without instructions of a project. */
-const PROMPT = "You run Python cells. ".repeat(100);
-const TOOL = {
+export const PROMPT = "You run Python cells. ".repeat(100);
+/** The one tool. */
+export const TOOL = {
 	type: "function",
 	function: {
 		name: "ipython",
@@ -32,13 +33,13 @@ interface Delta {
  * Asks a server of chat completions and runs the cells that it asks for until it asks for none. Sends the whole
  * conversation each time and reads the stream as it comes; keeps nothing else and survives no fault.
  */
-export async function runBareLoop(kernel: Pick<KernelPort, "execute">, url: string): Promise<void> {
+export async function runBareLoop(kernel: Pick<KernelPort, "execute">, baseUrl: string): Promise<void> {
 	const messages: object[] = [
 		{ role: "system", content: PROMPT },
 		{ role: "user", content: "hi" },
 	];
 	for (;;) {
-		const { content, calls } = await ask(url, messages);
+		const { content, calls } = await ask(`${baseUrl}/chat/completions`, messages);
 		if (calls.length === 0) return;
 		messages.push({ role: "assistant", content: content || null, tool_calls: calls });
 		for (const call of calls) {

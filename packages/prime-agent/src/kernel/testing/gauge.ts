@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKernel } from "../index.ts";
+import { runAgentLoop } from "./agent-loop.ts";
 import { runBareLoop } from "./bare-loop.ts";
 
 // node gauge.ts <what> <backend> [url]: measures one thing of a kernel without a session, for `bench`. Prints one
@@ -52,8 +53,11 @@ async function gauge(readyMs: number): Promise<object> {
 			if (status !== "dead") throw new Error(`the cell ended as ${status}`);
 			return { wallMs: performance.now() - killed };
 		}
-		case "loop":
+		case "bare-loop":
 			await runBareLoop(kernel, url);
+			return {};
+		case "agent-loop":
+			await runAgentLoop(kernel, url);
 			return {};
 		default:
 			throw new Error(`There is nothing named "${what}" to measure.`);

@@ -49,7 +49,10 @@ def main():
             from rlm.jupyter.kernel import run
         else:
             from rlm.kernel import run
+        if "--wait" in sys.argv:
+            from rlm.session import wait_for_session
 
+            wait_for_session()
         run(life, sys.argv)
 
     folders = [word[8:] for word in sys.argv if word.startswith("--forks=")]

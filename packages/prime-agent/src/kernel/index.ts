@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Environment } from "../platform/paths.ts";
 import type { ClockPort, KernelPort } from "../session/ports.ts";
 import { Forks } from "./builtin/forks.ts";
-import { launchBuiltin, type OutputLimits } from "./builtin/launch.ts";
+import { launchBuiltin, launchEarly, type OutputLimits } from "./builtin/launch.ts";
 import { systemClock } from "./clock.ts";
 import { filterEnvironment } from "./environment.ts";
 import { type Attempt, KernelUnavailable } from "./errors.ts";
@@ -95,12 +95,30 @@ export function createKernel(options: KernelOptions): Kernel {
 }
 
 /**
+ * Begins to start the kernel that `createKernel` will most likely be asked for, so that the session can be put together
+ * meanwhile; nothing where that would be the built-in kernel, or could not be told.
+ */
+export function prestartKernel(options: Pick<KernelOptions, "cwd" | "env" | "settings">): void {
+	const { cwd, settings = {} } = options;
+	if (!startsEarly(options)) return;
+	const [candidate] = listCandidates({ env: options.env, python: settings.python });
+	if (!candidate || !existsSync(cwd)) return;
+	const { env } = filterEnvironment(options.env, settings.envPass);
+	const backend = backendOf(options) === "ipykernel" ? "ipykernel" : "prefer";
+	launchEarly(candidate, { cwd, env, backend, runtimeDir: findRuntime(), skillsDir: findSkills() });
+}
+
+/**
  * Whether to start at once: an ipykernel takes longer than a model that answers fast. The built-in kernel is ready in a
  * moment and would only take time from the first request.
  */
-function startsEarly({ env, settings }: KernelOptions): boolean {
-	const backend = env.PRIME_AGENT_KERNEL || settings?.backend || "auto";
+function startsEarly({ env, settings }: Pick<KernelOptions, "env" | "settings">): boolean {
+	const backend = backendOf({ env, settings });
 	return backend === "ipykernel" || (backend === "auto" && hasChosen({ env, python: settings?.python }));
+}
+
+function backendOf({ env, settings }: Pick<KernelOptions, "env" | "settings">): string {
+	return env.PRIME_AGENT_KERNEL || settings?.backend || "auto";
 }
 
 const ADVICE =
@@ -122,7 +140,7 @@ async function startKernel(
 	onStandIn: (standIn: StandIn) => void,
 ): Promise<KernelLink> {
 	const { settings = {}, limits } = options;
-	const backend = options.env.PRIME_AGENT_KERNEL || settings.backend || "auto";
+	const backend = backendOf(options);
 	if (backend !== "auto" && backend !== "builtin" && backend !== "ipykernel") {
 		const known = '"auto", "ipykernel" or "builtin"';
 		const place = options.env.PRIME_AGENT_KERNEL ? "PRIME_AGENT_KERNEL" : "The setting kernel.backend";

@@ -1,8 +1,6 @@
+import { dropEarly, keyOf } from "./early.ts";
 import type { ForkRequest, ForkServer } from "./fork-server.ts";
 import type { Guardian, GuardianProgram } from "./guardian.ts";
-
-/** Variables that a process reads only when it starts: kernels for which they differ are not forked from one server. */
-const READ_AT_START = /^(LD_|DYLD_|LC_|LANG|GLIBC_|MALLOC_)/;
 
 interface Entry {
 	/** Kernels that were started here. */
@@ -69,7 +67,7 @@ export class Forks {
 		if (users > 0) return;
 		const servers = [...entries.values()].flatMap(({ server }) => server ?? []);
 		entries.clear();
-		await Promise.all(servers.map(async (server) => (await server)?.close()));
+		await Promise.all([dropEarly(), ...servers.map(async (server) => (await server)?.close())]);
 	}
 }
 
@@ -79,9 +77,8 @@ async function startServer(program: GuardianProgram): Promise<ForkServer | undef
 	return ForkServer.start(program);
 }
 
-function find({ python, words, env }: GuardianProgram): Entry {
-	const read = Object.entries(env).filter(([name]) => READ_AT_START.test(name));
-	const key = JSON.stringify([python, words, read.sort()]);
+function find(program: GuardianProgram): Entry {
+	const key = keyOf(program);
 	let entry = entries.get(key);
 	if (!entry) {
 		entry = { started: 0, isOff: false };

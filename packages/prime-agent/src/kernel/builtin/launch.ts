@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Candidate } from "../interpreters.ts";
 import type { KernelLink, LinkOptions } from "../link.ts";
+import { startEarly, takeEarly } from "./early.ts";
 import type { Forks } from "./forks.ts";
 import { awaitGreeting, type Greeted } from "./greet.ts";
-import { spawnGuardian } from "./guardian.ts";
+import { type GuardianProgram, spawnGuardian } from "./guardian.ts";
 
 /** A kernel that runs, or what the interpreter lacked. */
 export type Launched = { readonly link: KernelLink } | { readonly lacked: string };
@@ -16,13 +17,17 @@ export interface OutputLimits {
 }
 
 /** Where the Python package lies and how the kernel is set up. */
-export interface BuiltinOptions extends LinkOptions {
+export interface LaunchOptions extends Pick<LinkOptions, "cwd" | "env"> {
 	readonly runtimeDir: string;
 	/** Where the skills of the program lie. */
 	readonly skillsDir?: string | undefined;
 	readonly limits?: OutputLimits | undefined;
 	/** `prefer`: ipykernel where the interpreter has it; without one the built-in kernel. */
 	readonly backend?: "ipykernel" | "prefer" | undefined;
+}
+
+/** How a kernel is launched. */
+export interface BuiltinOptions extends LaunchOptions, LinkOptions {
 	/** Where kernels are forked that need not be started from nothing. */
 	readonly forks?: Forks | undefined;
 	/** How long an interpreter may take to greet. */
@@ -64,21 +69,31 @@ async function fork(candidate: Candidate, options: BuiltinOptions): Promise<Gree
 }
 
 async function start(candidate: Candidate, options: BuiltinOptions): Promise<Greeted> {
-	const { words, ...program } = programOf(candidate, options);
-	const guardian = spawnGuardian({ ...program, words: [...words, ...settingsOf(options)] });
+	const program = wholeProgramOf(candidate, options);
+	const guardian = takeEarly(program) ?? spawnGuardian(program);
 	const started = await awaitGreeting(guardian, options);
 	if ("link" in started && started.link.info.backend === "ipykernel")
 		options.forks?.count(programOf(candidate, options));
 	return started;
 }
 
-function programOf({ python, kind }: Candidate, { runtimeDir, cwd, env }: BuiltinOptions) {
+/** Begins to start a kernel for a session that is still being put together: the next one of this kind takes it over. */
+export function launchEarly(candidate: Candidate, options: LaunchOptions): void {
+	startEarly(wholeProgramOf(candidate, options));
+}
+
+function wholeProgramOf(candidate: Candidate, options: LaunchOptions): GuardianProgram {
+	const { words, ...program } = programOf(candidate, options);
+	return { ...program, words: [...words, ...settingsOf(options)] };
+}
+
+function programOf({ python, kind }: Candidate, { runtimeDir, cwd, env }: LaunchOptions): GuardianProgram {
 	const words = ["-X", "utf8", "-I", join(runtimeDir, "rlm", "__main__.py")];
 	if (kind === "installed") words.push("--no-venv");
 	return { python, words, cwd, env };
 }
 
-function settingsOf({ skillsDir, backend, limits }: BuiltinOptions): readonly string[] {
+function settingsOf({ skillsDir, backend, limits }: LaunchOptions): readonly string[] {
 	return [
 		...(skillsDir ? [`--skills=${skillsDir}`] : []),
 		...(backend ? [`--backend=${backend}`] : []),

@@ -72,11 +72,28 @@ class Hook(DisplayHook):
         """There is no log."""
 
 
+class LateCompleter:
+    """Makes the completer when somebody first asks the shell for it: no host does."""
+
+    def __get__(self, shell, _owner=None):
+        if shell is None:
+            return self
+        ZMQInteractiveShell.init_completer(shell)
+        completer = shell.__dict__["Completer"]
+        # its own way is slow and gives nothing to a program that asks
+        completer.use_jedi = False
+        return completer
+
+
 class Shell(ZMQInteractiveShell):
     """Errors stay with the result of the cell; nothing ends the kernel from inside."""
 
     displayhook_class = Type(Hook)
     display_pub_class = Type(Publisher)
+    Completer = LateCompleter()
+
+    def init_completer(self):
+        """See above."""
 
     def init_display_formatter(self):
         self.display_formatter = Formatter(parent=self)

@@ -12,6 +12,7 @@ TERMINAL = "IPython.terminal.embed"
 # what asyncio, IPython and ipykernel import and do not use before a cell does, with the names that they import one by
 # one and only call
 DEFERRED = {
+    "IPython.core.completer": ("provisionalcompleter", "rectify_completions"),
     "asyncio.sslproto": (),
     "cProfile": (),
     "curses": (),
@@ -35,6 +36,7 @@ DEFERRED = {
     "pygments.styles": ("get_style_by_name",),
     "ssl": (),
     "stack_data": (),
+    "tornado.escape": ("_unicode",),
     "urllib.request": ("Request", "urlopen"),
 }
 

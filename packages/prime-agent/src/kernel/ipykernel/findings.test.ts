@@ -69,6 +69,14 @@ const FINDINGS: readonly KernelCase[] = [
 		{ stdout: "True True True True True 2\n[]\n" },
 	),
 	cells(
+		"Completion is there when a cell asks for it",
+		[
+			"import sys\nprint(type(sys.modules['IPython.core.completer']).__name__)",
+			"value_of_a_cell = 1\nprint(get_ipython().complete('value_of_a_c')[1], get_ipython().Completer is get_ipython().Completer)",
+		],
+		{ stdout: "['value_of_a_cell'] True\n" },
+	),
+	cells(
 		"Magics whose modules the start leaves for later work",
 		["x = 41", "%store x\n%timeit -n1 -r1 1\n%prun -q 1\n%pdoc len", "%%python3\nprint('apart')"],
 		{ stdout: "apart\n" },

@@ -12,6 +12,7 @@ import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
 import { type ComposeOptions, composeSession } from "./compose.ts";
 import { type Diary, openDiary } from "./diary.ts";
+import { dropPrestarted, prestartKernel } from "./kernel/index.ts";
 import { suggest } from "./lib/edit-distance.ts";
 import { ignore } from "./lib/ignore.ts";
 import { addLoginHint } from "./models/login-hint.ts";
@@ -34,8 +35,15 @@ export function createProgram(env: Environment, version: string): Program {
 	const diary = openDiary(env);
 	const place: Place = { env, version, diary };
 	return {
-		openSession: (request, note) =>
-			request.isDemo ? openDemo(request, place, note) : openSession(request, place, note),
+		openSession: async (request, note) => {
+			prestart(request, env);
+			try {
+				return await (request.isDemo ? openDemo(request, place, note) : openSession(request, place, note));
+			} catch (error) {
+				await dropPrestarted();
+				throw error;
+			}
+		},
 		listModels: (settings) => listModels(place, settings),
 		inspectKernel: async (settings, cwd, signal) => {
 			const { inspectKernel } = await import("./kernel/status.ts");
@@ -48,6 +56,11 @@ export function createProgram(env: Environment, version: string): Program {
 		recordFault: (during, error) => diary.recordFault(during, error),
 		faultFile: () => diary.faultFile(),
 	};
+}
+
+/** A kernel that takes long to start does so from here on. */
+function prestart({ cwd, tools, settings }: SessionRequest, env: Environment): void {
+	if (tools === "all" || tools.includes("ipython")) prestartKernel({ cwd, env, settings: settings.kernel });
 }
 
 /** Takes a line that a person should read. */

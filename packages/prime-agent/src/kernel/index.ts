@@ -94,9 +94,12 @@ export function createKernel(options: KernelOptions): Kernel {
 	return Object.assign(kernel, { leftOut });
 }
 
+export { dropEarly as dropPrestarted } from "./builtin/early.ts";
+
 /**
  * Begins to start the kernel that `createKernel` will most likely be asked for, so that the session can be put together
- * meanwhile; nothing where that would be the built-in kernel, or could not be told.
+ * meanwhile; nothing where that would be the built-in kernel, or could not be told. `dropPrestarted` ends one that nobody
+ * has taken.
  */
 export function prestartKernel(options: Pick<KernelOptions, "cwd" | "env" | "settings">): void {
 	const { cwd, settings = {} } = options;

@@ -37,9 +37,13 @@ class KernelApp(IPKernelApp):
     def write_connection_file(self, **_options):
         """See above."""
 
+    # called once the sockets can be reached
+    on_bound = None
+
     def log_connection_info(self):
-        """Only what the kernel object asks for."""
+        """What the kernel object asks for; and the host hears where to connect, which it does while IPython is made."""
         self._ports = {"shell": self.shell_port, "iopub": self.iopub_port, "control": self.control_port}
+        self.on_bound(self)
 
     def init_heartbeat(self):
         """The guardian tells the host when this process ends."""

@@ -31,7 +31,7 @@ from rlm.processes import own_mark
 from rlm.shell import Shell
 from rlm.snapshot.copy import Snapshots
 from rlm.streams import Streams
-from rlm.wire import PROTOCOL, Wire
+from rlm.wire import PROTOCOL, Wire, encode
 
 LIMIT_BYTES = 64 << 10
 SPILL_BYTES = 64 << 20
@@ -86,14 +86,14 @@ class Kernel:
         fillers = Fillers()
         self.loop = Loop()
         folder = self.make_folder()
-        app = self.make_app(folder)
+        app = self.make_app(folder, wire_fd)
         atexit.unregister(app.close)
         self.attach(app, folder, fillers)
         self.line = Wire(wire_fd, self.hang_up, self.hang_up)
         os.register_at_fork(after_in_child=self.cut_off)
         app.kernel.start()
         self.line.start()
-        self.line.send(self.hello(app))
+        self.line.send(self.hello())
         # while the host connects: the first cell would wait for it
         app.shell.transform_cell("x")
         # what is there now stays: the collector need not look at it
@@ -101,9 +101,13 @@ class Kernel:
         gc.enable()
         self.run_loop()
 
-    def make_app(self, folder):
+    def make_app(self, folder, wire_fd):
+        def tell(app):
+            os.write(wire_fd, encode({"op": "bound", "connection": describe_connection(app)}) + b"\n")
+
         with private_folder(os.path.join(folder, "ipython")):
             app = KernelApp.instance(config=configure(folder), kernel_class=ServingKernel, default_extensions=[])
+            app.on_bound = tell
             app.initialize([])
         return app
 
@@ -137,7 +141,7 @@ class Kernel:
         wire.start(self.crash)
         capture.start(self.crash)
 
-    def hello(self, app):
+    def hello(self):
         return {
             "op": "hello",
             "protocol": PROTOCOL,
@@ -147,7 +151,6 @@ class Kernel:
             "mark": own_mark(),
             "python": sys.executable,
             "version": "%d.%d.%d" % sys.version_info[:3],
-            "connection": describe_connection(app),
         }
 
     def run_loop(self):

@@ -4,6 +4,7 @@ import { type Guardian, type GuardianProgram, spawnGuardian } from "./guardian.t
 /** Variables that a process reads only when it starts: what was started with others is of no use. */
 const READ_AT_START = /^(LD_|DYLD_|LC_|LANG|GLIBC_|MALLOC_)/;
 
+let ending: Promise<void> = Promise.resolve();
 let waiting: { readonly key: string; readonly guardian: Guardian } | undefined;
 
 /** Names the kernels that are alike but for their session: its folder, and what else its environment says. */
@@ -36,12 +37,15 @@ export function takeEarly(program: GuardianProgram): Guardian | undefined {
 	return early.guardian;
 }
 
-/** Ends the kernel that waits, if there is one. */
-export async function dropEarly(): Promise<void> {
+/** Ends the kernel that waits, if there is one, and resolves when nothing of it is left. */
+export function dropEarly(): Promise<void> {
 	const early = waiting;
 	waiting = undefined;
-	if (!early) return;
-	const { wire, report, stderr, exited } = early.guardian;
+	if (early) ending = Promise.all([ending, end(early.guardian)]).then(() => undefined);
+	return ending;
+}
+
+async function end({ wire, report, stderr, exited }: Guardian): Promise<void> {
 	for (const line of [wire, report, stderr]) line.destroy();
 	await exited;
 }

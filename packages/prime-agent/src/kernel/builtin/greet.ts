@@ -40,7 +40,13 @@ export async function awaitGreeting(
 		clearTimeout(timer);
 		resolve({ lacked, permanent });
 	};
+	let connecting: Promise<Line> | undefined;
 	const greet = (message: Message) => {
+		if (message.op === "bound" && !connecting) {
+			connecting = connect(message, over.signal);
+			connecting.catch((error) => fail(errorText(error), false));
+			return;
+		}
 		if (message.op !== "hello" || message.protocol !== PROTOCOL) {
 			void fail("its runtime speaks another protocol than this program", false);
 			return;
@@ -58,7 +64,8 @@ export async function awaitGreeting(
 			resolve({ link: new BuiltinLink(running, info, options) });
 		};
 		if (info.backend === "builtin") begin(new WireLine(wire));
-		else connect(message, over.signal).then(begin, (error) => fail(errorText(error), false));
+		else if (connecting) connecting.then(begin, () => undefined);
+		else void fail("its kernel did not say how it is reached", false);
 	};
 	const lines = new JsonLines(greet, (reason) => fail(`its kernel sent ${reason}`, false));
 	const read = (data: Buffer) => lines.push(data);
@@ -82,10 +89,10 @@ export async function awaitGreeting(
 	}
 }
 
-async function connect(hello: Message, signal: AbortSignal): Promise<Line> {
+async function connect(bound: Message, signal: AbortSignal): Promise<Line> {
 	// loaded late: few kernels need it
 	const { connectKernel, readConnection } = await import("../ipykernel/line.ts");
-	const connection = readConnection(hello.connection);
+	const connection = readConnection(bound.connection);
 	if (!connection) throw new Error("its kernel did not say how it is reached");
 	return await connectKernel(connection, signal);
 }

@@ -19,7 +19,7 @@ export interface Connection {
 	readonly key: string;
 }
 
-/** The connection that a kernel tells in its greeting, or undefined when it is none. */
+/** The connection that a kernel tells once its sockets are bound, or undefined when it is none. */
 export function readConnection(value: unknown): Connection | undefined {
 	const { transport, ip, ports, key } = (value ?? {}) as Message;
 	const { shell, control, iopub } = (ports ?? {}) as Message;

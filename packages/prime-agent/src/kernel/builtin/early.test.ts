@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Kernel, type KernelOptions, prestartKernel } from "../index.ts";
-import { Bench, check, findLack, isRunning } from "../testing/bench.ts";
+import { Bench, check, findLack, isRunning, until } from "../testing/bench.ts";
 
 const lacks = await findLack("ipykernel");
 
@@ -41,8 +41,7 @@ describe.skipIf(lacks)(
 
 		it("the first kernel is the one that was started, with folder, environment and skills of its session", async () => {
 			prestartKernel(bench.options());
-			const waiting = findWaiting(bench.folder);
-			expect(waiting.length).toBeGreaterThan(0);
+			await until("it is there", () => findWaiting(bench.folder).length > 0);
 			await mkdir(`${bench.folder}/session`);
 			await mkdir(`${bench.folder}/other`);
 			const env = { ...bench.options().env, OWN: "value" };

@@ -120,18 +120,21 @@ it("tells the user which interpreters were tried when no kernel can start", asyn
 	expect(resultOf(harness, 1)).toContain("The Python kernel cannot start.");
 });
 
-it("ends a kernel that began to start when its session cannot open", async () => {
-	const harness = await setUpCli();
-	const [python, pids] = [join(harness.agentFolder, "python"), join(harness.agentFolder, "pids")];
-	await writeFile(python, `#!/bin/sh\necho $$ >> '${pids}'\nexec python3 "$@"\n`, { mode: 0o755 });
-	const { code, stderr } = await harness.run(["-p", "--model", "nope/nope", "go"], {
-		env: { PRIME_AGENT_KERNEL_PYTHON: python },
-	});
-	expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Model "nope/nope" not found') });
-	const begun = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
-	expect(begun).toHaveLength(1);
-	expect(() => process.kill(begun[0]!, 0)).toThrow("ESRCH");
-});
+it.each(['python3 "$@"', "sleep 600"])(
+	"ends a kernel that began as %s when its session cannot open",
+	async (program) => {
+		const harness = await setUpCli();
+		const [python, pids] = [join(harness.agentFolder, "python"), join(harness.agentFolder, "pids")];
+		await writeFile(python, `#!/bin/sh\necho $$ >> '${pids}'\nexec ${program}\n`, { mode: 0o755 });
+		const { code, stderr } = await harness.run(["-p", "--model", "nope/nope", "go"], {
+			env: { PRIME_AGENT_KERNEL_PYTHON: python },
+		});
+		expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Model "nope/nope" not found') });
+		const begun = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
+		expect(begun).toHaveLength(1);
+		expect(() => process.kill(begun[0]!, 0)).toThrow("ESRCH");
+	},
+);
 
 it("warns once a session that the built-in kernel stands in, and goes on", async () => {
 	const harness = await setUpCli();

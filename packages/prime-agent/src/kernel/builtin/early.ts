@@ -1,5 +1,5 @@
 import { ignore } from "../../lib/ignore.ts";
-import { type Guardian, type GuardianProgram, spawnGuardian } from "./guardian.ts";
+import { type Guardian, type GuardianProgram, hangUp, spawnGuardian } from "./guardian.ts";
 
 /** Variables that a process reads only when it starts: what was started with others is of no use. */
 const READ_AT_START = /^(LD_|DYLD_|LC_|LANG|GLIBC_|MALLOC_)/;
@@ -41,11 +41,6 @@ export function takeEarly(program: GuardianProgram): Guardian | undefined {
 export function dropEarly(): Promise<void> {
 	const early = waiting;
 	waiting = undefined;
-	if (early) ending = Promise.all([ending, end(early.guardian)]).then(() => undefined);
+	if (early) ending = Promise.all([ending, hangUp(early.guardian)]).then(() => undefined);
 	return ending;
-}
-
-async function end({ wire, report, stderr, exited }: Guardian): Promise<void> {
-	for (const line of [wire, report, stderr]) line.destroy();
-	await exited;
 }

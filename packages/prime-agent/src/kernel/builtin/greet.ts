@@ -4,7 +4,7 @@ import type { KernelInfo } from "../../session/ports.ts";
 import { complaintOf } from "../complaint.ts";
 import { JsonLines } from "../lines.ts";
 import type { KernelLink, LinkOptions } from "../link.ts";
-import type { Guardian } from "./guardian.ts";
+import { type Guardian, hangUp } from "./guardian.ts";
 import { BuiltinLink, type BuiltinProcess } from "./link.ts";
 import { type Line, type Message, PROTOCOL, text } from "./messages.ts";
 import { WireLine } from "./wire.ts";
@@ -15,7 +15,6 @@ export type Greeted = { readonly link: KernelLink } | { readonly lacked: string;
 /** The exit code by which the runtime says that this interpreter will not do; see its `__main__.py`. */
 const UNUSABLE = 64;
 const START_MS = 30_000;
-const HANG_UP_MS = 4000;
 const COMPLAINT_CHARS = 8192;
 
 /** Waits until a kernel greets and can be used; one that does not is ended. `startMs`: how long it may take. */
@@ -31,13 +30,8 @@ export async function awaitGreeting(
 		complaint = (complaint + text).slice(-COMPLAINT_CHARS);
 	});
 	const fail = async (lacked: string, permanent: boolean) => {
-		// hanging up ends the guardian and its kernel; whatever else this started is killed
 		over.abort(new Error(lacked));
-		wire.destroy();
-		report.destroy();
-		const timer = setTimeout(() => guardian.signal("SIGKILL", "group"), HANG_UP_MS);
-		await guardian.exited;
-		clearTimeout(timer);
+		await hangUp(guardian);
 		resolve({ lacked, permanent });
 	};
 	let connecting: Promise<Line> | undefined;

@@ -32,6 +32,9 @@ export interface GuardianProgram {
 	readonly env: Readonly<Record<string, string>>;
 }
 
+/** How long a guardian may take to end with its kernel once nobody listens to it. */
+const HANG_UP_MS = 4000;
+
 /** Starts a guardian, which starts its kernel. */
 export function spawnGuardian({ python, words, cwd, env }: GuardianProgram): Guardian {
 	const child = spawn(python, words, {
@@ -62,4 +65,12 @@ export function spawnGuardian({ python, words, cwd, env }: GuardianProgram): Gua
 			else child.kill(name);
 		},
 	};
+}
+
+/** Closes the lines of a guardian, which ends it and its kernel; a program that goes on is killed. Resolves when it has ended. */
+export async function hangUp(guardian: Guardian): Promise<void> {
+	for (const line of [guardian.wire, guardian.report, guardian.stderr]) line.destroy();
+	const timer = setTimeout(() => guardian.signal("SIGKILL", "group"), HANG_UP_MS);
+	await guardian.exited;
+	clearTimeout(timer);
 }

@@ -78,9 +78,10 @@ test("kinds that somebody must act on are permanent and the others are not", () 
 		permanent(undefined, "content_filter"),
 		permanent(501, ""),
 		permanent(undefined, "fetch failed: certificate has expired (CERT_HAS_EXPIRED)"),
+		permanent(undefined, "it redirected to https://api.example.com, another server"),
 		permanent(undefined, "write EPROTO SSL routines:tls_validate_record_header:wrong version number"),
 		permanent(undefined, 'Invalid character in header content ["authorization"] (ERR_INVALID_CHAR)'),
-	]).toEqual(Array(10).fill(true));
+	]).toEqual(Array(11).fill(true));
 	expect([
 		permanent(429, ""),
 		permanent(529, ""),

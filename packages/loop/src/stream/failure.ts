@@ -71,7 +71,7 @@ const words = {
 		/invalid[ _]request|bad request|not[ _]found|does not exist|unsupported|unprocessable|invalid_argument|\b4(?:00|04|22)\b/i,
 	/** No network is at fault, and asking again changes nothing. */
 	setUp:
-		/cert_has_expired|self[ _-]signed|unable_to_verify|unable to verify|altname|certificate|wrong version number|invalid url|invalid character in header/i,
+		/cert_has_expired|self[ _-]signed|unable_to_verify|unable to verify|altname|certificate|wrong version number|invalid url|invalid character in header|\bit redirected\b/i,
 };
 
 /** Names the kind of a failure; what the server says refines its status where a status has several meanings. */

@@ -14,17 +14,47 @@ export const Response = LightResponse as unknown as new (
 ) => globalThis.Response;
 
 /**
- * Sends a request over `node:http` and has no limits of its own; follows redirects, and takes credentials to no other
- * host. Rejects with the error of the socket, and for addresses other than `http:` and `https:`.
+ * Sends a request over `node:http` and has no limits of its own. Follows redirects on the same server only: keys stand in
+ * headers of many names, and another server is to get neither these nor the conversation. Rejects with the error of the
+ * socket, for a redirect to another server, and for addresses other than `http:` and `https:`.
  */
 export const sendRequest: FetchFunction = async (input, init) => {
-	if (typeof input === "string" || input instanceof URL) return send(readAddress(input), init);
+	if (typeof input === "string" || input instanceof URL) return follow(readAddress(input), init);
 	const { url, method, headers, signal, redirect } = input;
 	const body = input.body ? { body: new Uint8Array(await input.arrayBuffer()) } : {};
-	return send(readAddress(url), { method, headers, signal, redirect, ...body, ...init });
+	return follow(readAddress(url), { method, headers, signal, redirect, ...body, ...init });
 };
 
-const send = fetchOverHttp as unknown as (url: URL, init: RequestInit | undefined) => Promise<globalThis.Response>;
+const send = fetchOverHttp as unknown as (url: URL, init: RequestInit) => Promise<globalThis.Response>;
+
+const mostRedirects = 20;
+
+async function follow(start: URL, init: RequestInit = {}): Promise<globalThis.Response> {
+	let url = start;
+	let request: RequestInit = { ...init, redirect: "manual" };
+	for (let count = 0; count <= mostRedirects; count++) {
+		const answer = await send(url, request);
+		const place = [301, 302, 303, 307, 308].includes(answer.status) && answer.headers.get("location");
+		if (!place || init.redirect === "manual") return answer;
+		// It may be without end, and nobody reads it.
+		await answer.body?.cancel();
+		const next = URL.parse(place, url.href);
+		if (next?.origin !== start.origin) {
+			const where = next ? `${next.origin}, another server` : "an address that is none";
+			throw new TypeError(`it redirected to ${where}; if the models are there, make that the base URL.`);
+		}
+		url = next;
+		if (answer.status < 307 && request.method !== "HEAD") request = withoutBody(request);
+	}
+	throw new TypeError(`it redirected more than ${mostRedirects} times; check the base URL.`);
+}
+
+/** What is asked after a redirect that means another document, as browsers do it. */
+function withoutBody({ body: _body, headers: given, ...request }: RequestInit): RequestInit {
+	const headers = new Headers(given);
+	for (const name of ["content-type", "content-length", "content-encoding"]) headers.delete(name);
+	return { ...request, headers, method: "GET" };
+}
 
 function readAddress(text: string | URL): URL {
 	const url = URL.parse(String(text));

@@ -117,6 +117,21 @@ test("a reply to a tool's result that the disk could not keep is not acted upon,
 	expect(told()).toEqual(["user", "assistant", "toolResult"]);
 });
 
+test("a result that the disk could not keep fails the run, whatever the disk says of the results after it", async () => {
+	const two = [1, 2].map((n) => ({ name: "echo", arguments: { text: `${n}` } }));
+	const { store } = recordingDisk((sync) =>
+		sync === 1 ? Promise.reject(new Error("EIO: i/o error")) : Promise.resolve(),
+	);
+	const bench = openBench({ store, features: [echo], steps: [reply({ calls: two }), reply({ text: "done" })] });
+	expect(await bench.say("go")).toMatchObject({ stage: "failed", error: expect.stringContaining("EIO") });
+	expect(bench.events.flatMap((event) => (event.type === "message_end" ? [event.message.role] : []))).toEqual([
+		"user",
+		"assistant",
+		"toolResult",
+		"toolResult",
+	]);
+});
+
 test("who steers is told that the turn is over only when its results are on disk", async () => {
 	const { bench, told, said, release } = runWithHeldSync(3, STEPS);
 	const steered = bench.session.call(sendPrompt.name, { text: "quick", lane: "steer", until: "done" }, "client");

@@ -33,7 +33,8 @@ export class SessionLog {
 	/** False until the first message: a session that nobody spoke to leaves no file. */
 	#started = true;
 	#version = 0;
-	#lastSync: Promise<void> = Promise.resolve();
+	/** What came of the syncs that nobody has waited for yet. */
+	#syncs: Promise<void> = Promise.resolve();
 
 	private constructor(
 		header: SessionHeader,
@@ -164,16 +165,29 @@ export class SessionLog {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** Resolves when all that was appended survives a power cut. Who does not wait here is told by `lastSync`. */
+	/** Resolves when all that was appended survives a power cut. */
 	sync(): Promise<void> {
-		this.#lastSync = this.#store.sync();
-		this.#lastSync.catch((error: unknown) => ignore(error, "whoever waits for the sync is told"));
-		return this.#lastSync;
+		this.beginSync();
+		return this.settleSyncs();
 	}
 
-	/** The outcome of the sync that was begun last. */
-	get lastSync(): Promise<void> {
-		return this.#lastSync;
+	/** Asks the disk to keep all that was appended; `settleSyncs` tells what comes of it. */
+	beginSync(): void {
+		this.#syncs = Promise.all([this.#syncs, this.#store.sync()]).then(() => undefined);
+		this.#syncs.catch((error: unknown) => ignore(error, "whoever waits for the syncs is told"));
+	}
+
+	/**
+	 * Resolves when the disk has kept what it was asked to. One sync that failed is told whatever came of those after it:
+	 * Linux forgets what it could not keep, and then says that all is well.
+	 */
+	async settleSyncs(): Promise<void> {
+		const syncs = this.#syncs;
+		try {
+			await syncs;
+		} finally {
+			if (syncs === this.#syncs) this.#syncs = Promise.resolve();
+		}
 	}
 
 	close(): void {

@@ -131,9 +131,9 @@ export class Runner {
 		run.messages.push(...opening);
 		const before = this.#parts.log.leafId;
 		const turn = await this.#parts.takeTurn(opening, signal);
-		const kept = this.#parts.log.sync();
+		this.#parts.log.beginSync();
 		// Who waits for this turn is told only what is on disk; everybody else waits for the run.
-		if (run.steered.length > 0) await kept;
+		if (run.steered.length > 0) await this.#parts.log.settleSyncs();
 		run.messages.push(turn.message, ...turn.toolResults);
 		run.outcome = outcomeOf(turn, signal);
 		this.#end(run.steered.splice(0), run.outcome);

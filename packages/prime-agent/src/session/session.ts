@@ -166,9 +166,9 @@ export class Session implements SessionPort {
 			// Nobody hears of a message before it is written; what opens the turn was written before it.
 			if (event.type === "message_end" && !written.has(event.message)) {
 				// The disk works while the model does, but what the model says counts only once it is kept what it answers.
-				if (event.message.role === "assistant") await log.lastSync;
+				if (event.message.role === "assistant") await log.settleSyncs();
 				log.append([{ type: "message", message: event.message }]);
-				if (event.message.role === "toolResult") void log.sync();
+				if (event.message.role === "toolResult") log.beginSync();
 			}
 			this.emit(event);
 		};

@@ -179,7 +179,7 @@ class FileStore implements SessionStore {
 		if (fd === undefined || !this.#isUnsynced) return this.#lastSync;
 		this.#isUnsynced = false;
 		// A sync under way may have begun before the last append, so this one follows it, whatever came of it.
-		const before = this.#lastSync.catch((error: unknown) => ignore(error, "this sync covers what that one did not"));
+		const before = this.#lastSync.catch((error: unknown) => ignore(error, "whoever waits for that sync is told"));
 		const next = before.then(() => this.#flush(fd));
 		this.#lastSync = next;
 		return next;

@@ -90,6 +90,12 @@ test("a message that never got a stop reason is no success", () => {
 	expect(judge(message({ stopReason: "pending" }), {}).judged.stopReason).toBe("error");
 });
 
+test("a failure that gathers no failures is told in its own words", () => {
+	const networkError = new AggregateError([], "All promises were rejected");
+	const { judged } = judge(message({ stopReason: "error" }), { exchange: { host: "localhost", networkError } });
+	expect(judged.errorMessage).toBe("Could not reach localhost: All promises were rejected");
+});
+
 test("a host that no address of it answers is told with the first address that was tried", () => {
 	const refused = ["::1", "127.0.0.1"].map((at) => new Error(`connect ECONNREFUSED ${at}:80`));
 	const networkError = Object.assign(new AggregateError(refused), { code: "ECONNREFUSED" });

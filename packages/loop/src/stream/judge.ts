@@ -214,7 +214,7 @@ function describeCauses(error: unknown): string {
 	const parts: string[] = [];
 	for (let at: unknown = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
 		// A host with several addresses fails with one error for each of them, and no text of its own.
-		if (at instanceof AggregateError) at = at.errors[0];
+		if (at instanceof AggregateError) at = at.errors[0] ?? at;
 		const code = (at as { code?: unknown }).code;
 		const text = describeError(at);
 		parts.push(typeof code === "string" && !text.includes(code) ? `${text} (${code})` : text);

@@ -44,7 +44,7 @@ export type SessionSource =
 export interface ComposeOptions {
 	/** Absolute working directory. */
 	readonly cwd: string;
-	/** Folder for leases. */
+	/** Folder for leases, variables and long output. */
 	readonly agentDir: string;
 	readonly session: SessionSource;
 	/** Chooses the model; `last` is the one that the session used last. */

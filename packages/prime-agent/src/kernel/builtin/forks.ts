@@ -2,7 +2,8 @@ import { dropEarly, keyOf } from "./early.ts";
 import type { ForkRequest, ForkServer } from "./fork-server.ts";
 import type { Guardian, GuardianProgram } from "./guardian.ts";
 
-interface Entry {
+/** What the kernels of one interpreter come from. */
+interface Source {
 	/** Kernels that were started here. */
 	started: number;
 	server?: Promise<ForkServer | undefined> | undefined;
@@ -11,7 +12,7 @@ interface Entry {
 }
 
 /** What the kernels of this process share; nothing is left of it when the last of them is closed. */
-const entries = new Map<string, Entry>();
+const sources = new Map<string, Source>();
 let users = 0;
 
 /**
@@ -31,20 +32,20 @@ export class Forks {
 
 	/** A kernel of this interpreter runs or has run. */
 	count(program: GuardianProgram): void {
-		find(program).started += 1;
+		findSource(program).started += 1;
 	}
 
 	/** Whether another kernel of this interpreter would be forked. */
 	has(program: GuardianProgram): boolean {
-		const { started, isOff } = find(program);
+		const { started, isOff } = findSource(program);
 		return this.#isOn && this.#isOpen && started > 0 && !isOff;
 	}
 
 	/** A guardian whose kernel is starting; undefined where one has to be started from nothing. */
 	async fork(program: GuardianProgram, request: ForkRequest): Promise<Guardian | undefined> {
-		const entry = find(program);
-		entry.server ??= startServer(program);
-		const server = await entry.server;
+		const source = findSource(program);
+		source.server ??= startServer(program);
+		const server = await source.server;
 		const guardian = await server?.fork(request);
 		if (!guardian && !request.signal.aborted) await this.distrust(program);
 		return guardian;
@@ -52,10 +53,10 @@ export class Forks {
 
 	/** What was forked could not be used: from now on kernels are started from nothing. */
 	async distrust(program: GuardianProgram): Promise<void> {
-		const entry = find(program);
-		const { server } = entry;
-		entry.isOff = true;
-		entry.server = undefined;
+		const source = findSource(program);
+		const { server } = source;
+		source.isOff = true;
+		source.server = undefined;
 		await (await server)?.close();
 	}
 
@@ -65,8 +66,8 @@ export class Forks {
 		this.#isOpen = false;
 		users -= 1;
 		if (users > 0) return;
-		const servers = [...entries.values()].flatMap(({ server }) => server ?? []);
-		entries.clear();
+		const servers = [...sources.values()].flatMap(({ server }) => server ?? []);
+		sources.clear();
 		await Promise.all([dropEarly(), ...servers.map(async (server) => (await server)?.close())]);
 	}
 }
@@ -77,12 +78,12 @@ async function startServer(program: GuardianProgram): Promise<ForkServer | undef
 	return ForkServer.start(program);
 }
 
-function find(program: GuardianProgram): Entry {
+function findSource(program: GuardianProgram): Source {
 	const key = keyOf(program);
-	let entry = entries.get(key);
-	if (!entry) {
-		entry = { started: 0, isOff: false };
-		entries.set(key, entry);
+	let source = sources.get(key);
+	if (!source) {
+		source = { started: 0, isOff: false };
+		sources.set(key, source);
 	}
-	return entry;
+	return source;
 }

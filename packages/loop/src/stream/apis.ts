@@ -15,7 +15,7 @@ const adapters = {
 	"pi-messages": () => import("@earendil-works/pi-ai/api/pi-messages"),
 };
 
-const loaded: Partial<Record<keyof typeof adapters, Promise<ProviderStreams>>> = {};
+const loaded: Partial<Record<keyof typeof adapters, ProviderStreams>> = {};
 
 /** The names of all wire formats that models can be asked in. */
 export const wireFormats: readonly string[] = Object.keys(adapters);
@@ -26,8 +26,8 @@ export const wireFormats: readonly string[] = Object.keys(adapters);
  */
 export async function loadAdapter(api: Api): Promise<ProviderStreams> {
 	if (isAdapted(api)) {
-		// Asked for with each request, and to import something again is not free.
-		loaded[api] ??= adapters[api]() as Promise<ProviderStreams>;
+		// Asked for with each request, and to import something again is not free. One that failed may succeed next time.
+		loaded[api] ??= (await adapters[api]()) as ProviderStreams;
 		return loaded[api];
 	}
 	throw new Error(`There is no wire format "${api}"; there are: ${wireFormats.join(", ")}.`);

@@ -37,15 +37,12 @@ function endOf({ header }: SessionFile): string {
 }
 
 function describeAge(ms: number): string {
+	const ago = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"} ago`;
 	const minutes = Math.floor(ms / 60_000);
+	const hours = Math.floor(minutes / 60);
 	if (minutes < 1) return "just now";
-	const [count, unit] =
-		minutes < 60
-			? [minutes, "minute"]
-			: minutes < 24 * 60
-				? [Math.floor(minutes / 60), "hour"]
-				: [Math.floor(minutes / 24 / 60), "day"];
-	return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+	if (hours < 1) return ago(minutes, "minute");
+	return hours < 24 ? ago(hours, "hour") : ago(Math.floor(hours / 24), "day");
 }
 
 async function describePrompt(path: string): Promise<string> {

@@ -11,7 +11,7 @@ const { stage } = await bench.say("go");
 process.stdout.write(stage + " " + (await Promise.resolve().then(executionAsyncId)));
 `;
 
-// Once anything tracks what promises belong to, Node 22 calls it at each of them, which made every step a tenth slower.
+// Once anything tracks what promises belong to, Node 22 calls it at each of them, and a step takes a tenth longer.
 test("a turn leaves promises untracked", async () => {
 	const harness = new URL("testing/harness.ts", import.meta.url).href;
 	const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", SCRIPT, harness];

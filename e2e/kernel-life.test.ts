@@ -136,6 +136,19 @@ it.each(['python3 "$@"', "sleep 600"])(
 	},
 );
 
+it("starts no kernel for a session without cells", async () => {
+	const harness = await setUpCli();
+	const [python, started] = [join(harness.agentFolder, "python"), join(harness.agentFolder, "started")];
+	await writeFile(python, `#!/bin/sh\ntouch '${started}'\nexec python3 "$@"\n`, { mode: 0o755 });
+	for (const backend of ["builtin", "ipykernel"]) {
+		harness.server.script(reply({ text: "done" }));
+		const env = { PRIME_AGENT_KERNEL: backend, PRIME_AGENT_KERNEL_PYTHON: python };
+		const { stdout } = await harness.run(["-p", "--no-tools", "go"], { env });
+		expect(stdout).toBe("done\n");
+		expect(existsSync(started)).toBe(false);
+	}
+});
+
 it("warns once a session that the built-in kernel stands in, and goes on", async () => {
 	const harness = await setUpCli();
 	harness.server.script(cell("x = 1"), cell(KILL), cell("6 * 7"), reply({ text: "done" }));

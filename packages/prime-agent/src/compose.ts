@@ -40,6 +40,13 @@ export type SessionSource =
 	| { readonly kind: "open"; readonly file: string }
 	| { readonly kind: "memory" };
 
+type ToolChoice = readonly string[] | "all" | "none";
+
+/** Whether the model can run cells with these tools: if not, no kernel is started ahead of its first cell. */
+export function offersCells(tools: ToolChoice): boolean {
+	return tools === "all" || (tools !== "none" && tools.includes("ipython"));
+}
+
 /** Everything that a session of the product is built from. */
 export interface ComposeOptions {
 	/** Absolute working directory. */
@@ -57,7 +64,7 @@ export interface ComposeOptions {
 	readonly systemPrompt?: string;
 	readonly appendSystemPrompt: readonly string[];
 	readonly contextFiles: readonly { readonly path: string; readonly text: string }[];
-	readonly tools: readonly string[] | "all" | "none";
+	readonly tools: ToolChoice;
 	readonly kernel: Omit<KernelOptions, "cwd" | "artifactsDir">;
 	/** Reads a setting by its dotted path. */
 	readonly setting?: (path: string) => unknown;
@@ -144,6 +151,7 @@ async function buildOn(log: SessionLog, options: ComposeOptions, leases: Leases)
 		...options.kernel,
 		artifactsDir: artifactsFolder(options, log.header.id),
 		cwd: options.cwd,
+		startsAhead: offersCells(options.tools),
 		onLeftovers: (jobs) =>
 			notify?.(`Ended with the kernel: ${jobs.map((job) => `${job.command} (${job.pid})`).join(", ")}`),
 	});

@@ -10,7 +10,7 @@ import {
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
-import { type ComposeOptions, composeSession } from "./compose.ts";
+import { type ComposeOptions, composeSession, offersCells } from "./compose.ts";
 import { type Diary, openDiary } from "./diary.ts";
 import { dropPrestarted, prestartKernel } from "./kernel/index.ts";
 import { suggest } from "./lib/edit-distance.ts";
@@ -60,7 +60,7 @@ export function createProgram(env: Environment, version: string): Program {
 
 /** A kernel that takes long to start does so from here on. */
 function prestart({ cwd, tools, settings }: SessionRequest, env: Environment): void {
-	if (tools === "all" || tools.includes("ipython")) prestartKernel({ cwd, env, settings: settings.kernel });
+	if (offersCells(tools)) prestartKernel({ cwd, env, settings: settings.kernel });
 }
 
 /** Takes a line that a person should read. */

@@ -48,6 +48,8 @@ export interface KernelOptions {
 		| undefined;
 	/** False: an ipykernel is started from nothing also when others run here, for tests. */
 	readonly forks?: boolean | undefined;
+	/** False: it starts with its first cell and not ahead of it, because none is to be expected. */
+	readonly startsAhead?: boolean | undefined;
 	/** Told once per ended kernel about background processes that were still running and have been ended. */
 	readonly onLeftovers?: ((jobs: readonly LeftoverJob[]) => void) | undefined;
 }
@@ -81,6 +83,7 @@ export function createKernel(options: KernelOptions): Kernel {
 	const kernel = new QueuedKernel({
 		start: ({ onStandIn, ...link }) => startKernel(options, forks, { ...link, cwd: options.cwd, env }, onStandIn),
 		release: () => forks.close(),
+		startsAhead: options.startsAhead ?? true,
 		clock: options.clock ?? systemClock,
 		cellTimeoutMs: settings.cellTimeoutMs ?? CELL_TIMEOUT_MS,
 		interruptGraceMs: options.interruptGraceMs ?? INTERRUPT_GRACE_MS,

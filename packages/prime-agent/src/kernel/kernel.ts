@@ -32,6 +32,8 @@ export interface QueuedKernelOptions {
 	readonly onLeftovers: (jobs: readonly LeftoverJob[]) => void;
 	/** Without it variables live as long as their kernel. */
 	readonly snapshots?: Omit<SnapshotOptions, "onEvent"> | undefined;
+	/** False: `prewarm` does nothing. */
+	readonly startsAhead: boolean;
 	/** Lets go of what is shared with other kernels; called once, when this one has been closed. */
 	readonly release: () => Promise<void>;
 	/** How long the end may wait for a last snapshot. */
@@ -71,7 +73,7 @@ export class QueuedKernel implements Omit<KernelPort, "leftOut"> {
 	}
 
 	prewarm(): void {
-		if (this.#disposed) return;
+		if (this.#disposed || !this.#options.startsAhead) return;
 		this.#connect().catch((error) => ignore(error, "the next cell starts the kernel anew and reports what is wrong"));
 	}
 

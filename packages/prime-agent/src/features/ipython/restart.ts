@@ -2,6 +2,7 @@ import type { KernelRestart, LostName } from "../../session/ports.ts";
 
 /** More names than this are counted instead of listed. */
 const MAX_LISTED = 60;
+const MAX_NAME = 100;
 const MAX_REASON = 100;
 
 /** What the model reads before the output of the first cell in a new kernel; undefined: nothing is known of before. */
@@ -38,7 +39,7 @@ function describeBehind(behind: number | "unknown"): string {
 function list(names: readonly LostName[]): string {
 	const listed = names
 		.slice(0, MAX_LISTED)
-		.map(({ name, why }) => (why ? `${name} (${why.slice(0, MAX_REASON)})` : name));
+		.map(({ name, why }) => name.slice(0, MAX_NAME) + (why ? ` (${why.slice(0, MAX_REASON)})` : ""));
 	const more = names.length - listed.length;
 	return listed.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -35,6 +35,14 @@ test("a variable that is not saved is told once, however many snapshots follow",
 	expect(tell({ ...event, unsaved: [] })).toEqual([]);
 });
 
+test("of hundreds of variables that are not saved the first are named and the others counted", () => {
+	const unsaved = Array.from({ length: 500 }, (_, index) => ({ name: `${index}`.padEnd(9999, "x"), why: "no time" }));
+	const [, ...notes] = tell({ type: "saved", names: [], unsaved, bytes: 7, durationMs: 1, behind: 0 });
+	expect(notes).toHaveLength(21);
+	expect(notes.at(-1)).toBe("info: Not saved with the session: 480 more variables.");
+	expect(notes.join("").length).toBeLessThan(5000);
+});
+
 test("a snapshot that cannot be written is an event and a warning, once for each reason", () => {
 	const reason = "it cannot be written: No space left on device";
 	const event: KernelEvent = { type: "save_failed", reason };

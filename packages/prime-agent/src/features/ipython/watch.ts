@@ -1,6 +1,10 @@
 import type { FeatureHost } from "../../session/host.ts";
 import type { KernelEvent, LostName } from "../../session/ports.ts";
 
+/** More variables than this of one snapshot are counted instead of told one by one. */
+const MAX_TOLD = 20;
+const MAX_NAME = 100;
+
 type Teller = Pick<FeatureHost, "emit" | "notify">;
 
 /** Tells clients and people what they should know of the kernel beside its cells; about a snapshot only what is new. */
@@ -26,11 +30,14 @@ export function tellKernelEvents({ emit, notify }: Teller): (event: KernelEvent)
 			const unsaved = event.unsaved.filter((lost) => isNew(describe(lost)));
 			if (unsaved.length === 0) return;
 			emit("kernel_saved", { count: event.names.length, unsaved: event.unsaved, bytes: event.bytes });
-			for (const lost of unsaved) notify("info", `Not saved with the session: ${describe(lost)}.`);
+			for (const lost of unsaved.slice(0, MAX_TOLD)) notify("info", `Not saved with the session: ${describe(lost)}.`);
+			const more = unsaved.length - MAX_TOLD;
+			if (more > 0) notify("info", `Not saved with the session: ${more} more variables.`);
 		}
 	};
 }
 
 function describe({ name, why }: LostName): string {
-	return why ? `the variable ${name} (${why})` : `the variable ${name}`;
+	const shown = name.slice(0, MAX_NAME);
+	return why ? `the variable ${shown} (${why})` : `the variable ${shown}`;
 }

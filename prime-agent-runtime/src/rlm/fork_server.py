@@ -13,6 +13,7 @@ import socket
 import sys
 
 from rlm.guardian import REPORT_FD, WIRE_FD, start
+from rlm.session import enter
 
 CONTROL_FD = 3
 STDERR_FD = 2
@@ -91,9 +92,7 @@ def become_guardian(request, run_kernel):
         os.dup2(line, fd)
         os.close(line)
     sys.argv[1:] = request["args"]
-    os.environ.clear()
-    os.environ.update(request["env"])
-    os.chdir(request["cwd"])
+    enter(request["env"], request["cwd"])
     start(run_kernel)
 
 

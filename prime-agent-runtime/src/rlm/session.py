@@ -1,7 +1,8 @@
-"""What a kernel that was started early waits for: the session that it is for."""
+"""The session that a kernel is for, where the kernel was started before it or forked from another one's."""
 
 import json
 import os
+import time
 
 from rlm.guardian import WIRE_FD
 from rlm.processes import CHILD, MARK
@@ -17,6 +18,13 @@ def wait_for_session():
         line += data
     begin = json.loads(line)
     marks = {name: os.environ[name] for name in (MARK, CHILD)}
+    enter({**begin["env"], **marks}, begin["cwd"])
+
+
+def enter(env, folder):
+    """Takes on the environment and the folder of a session, whatever this process was started with."""
     os.environ.clear()
-    os.environ.update({**begin["env"], **marks})
-    os.chdir(begin["cwd"])
+    os.environ.update(env)
+    # the zone of local time is read only once
+    time.tzset()
+    os.chdir(folder)

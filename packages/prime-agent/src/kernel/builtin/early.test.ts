@@ -44,14 +44,14 @@ describe.skipIf(lacks)(
 			await until("it is there", () => findWaiting(bench.folder).length > 0);
 			await mkdir(`${bench.folder}/session`);
 			await mkdir(`${bench.folder}/other`);
-			const env = { ...bench.options().env, OWN: "value" };
+			const env = { ...bench.options().env, OWN: "value", TZ: "XYZ-5" };
 			const kernel = await open({ cwd: `${bench.folder}/other`, env, artifactsDir: `${bench.folder}/session` });
 			expect(findWaiting(bench.folder)).toContain(kernel.info()?.pid);
 			const cell = await kernel.execute(
-				"import os, sys\nprint(os.getcwd(), os.environ['OWN'], os.environ['PRIME_AGENT_ARTIFACTS_DIR'], sys.argv, edit)\n!echo $OWN",
+				"import os, sys, time\nprint(os.getcwd(), os.environ['OWN'], time.strftime('%Z%z'), os.environ['PRIME_AGENT_ARTIFACTS_DIR'], sys.argv, edit)\n!echo $OWN",
 			);
 			check(cell, {
-				stdout: `${bench.folder}/other value ${bench.folder}/session [''] <skill edit: await edit(...)>\nvalue\n`,
+				stdout: `${bench.folder}/other value XYZ+0500 ${bench.folder}/session [''] <skill edit: await edit(...)>\nvalue\n`,
 			});
 			expect(findWaiting(bench.folder)).not.toContain((await open()).info()?.pid);
 		});

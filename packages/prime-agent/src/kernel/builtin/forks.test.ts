@@ -126,7 +126,7 @@ describe.skipIf(lacks)(`forked kernels${lacks ? " (left out: no Python has ipyke
 		const [plain, forked] = await compare(
 			"import sys\nprint(sorted(n for n in sys.modules if n != '__main__'), sys.path)",
 		);
-		const more = ["rlm.fork_server"];
+		const more = ["rlm.fork_server", "rlm.session"];
 		const names = (text: string | undefined) =>
 			text
 				?.replaceAll("'", "")
@@ -260,6 +260,15 @@ describe.skipIf(lacks)(`forked kernels${lacks ? " (left out: no Python has ipyke
 		for (let count = 0; count < 3; count += 1) expect(serverOf(await open({ settings }))).toBeUndefined();
 		expect(existsSync(`${bench.folder}/tried`)).toBe(true);
 		expect(readFileSync(`${bench.folder}/tried`, "utf8")).toBe("tried\n");
+	});
+
+	it("a forked kernel has the local time of its own session", async () => {
+		await open();
+		await open();
+		const env = { ...bench.options().env, TZ: "XYZ-5" };
+		for (const kernel of [await open({ env }), await open({ env })]) {
+			check(await kernel.execute("import time\nprint(time.strftime('%Z %z'))"), { stdout: "XYZ +0500\n" });
+		}
 	});
 
 	it("kernels are forked for a session with another locale by another server", async () => {

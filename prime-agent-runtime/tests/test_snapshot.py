@@ -74,6 +74,18 @@ class SnapshotTest(unittest.TestCase):
         copy.Snapshots(None, send, None).answer({"id": 7}, {"saved": ["a"], "unsaved": []})
         self.assertEqual(sent, [{"op": "answer", "id": 7, "problem": "the report is too long: this has 20 MB"}])
 
+    def test_an_answer_that_the_copy_could_not_finish_is_a_problem_and_no_silence(self):
+        sent = []
+        read, send = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.write(send, b'{"saved": ["a"')
+            os._exit(0)
+        os.close(send)
+        snapshots = copy.Snapshots(None, sent.append, lambda *_: None)
+        snapshots.wait({"id": 7, "limits": LIMITS}, pid, read, lambda: None)
+        self.assertEqual(sent, [{"op": "answer", "id": 7, "problem": "the copy of the kernel that saves them ended"}])
+
     def test_only_so_many_variables_that_are_not_saved_are_told(self):
         self.run_cell("for i in range(3000): globals()['n%d' % i] = i\nbad = (i for i in 'a')")
         report = self.save(limits={**LIMITS, "count": 1})

@@ -113,11 +113,12 @@ class Snapshots:
 
         limit = message["limits"]["seconds"] + END_S + GROUP_GRACE_S
         text, _, fault = collect(read, pid, limit, lambda: kill_copy(pid))
-        if not text:
+        answer = read_answer(text)
+        if answer is None:
             kill_group(pid)
         self.note(b"e", pid)
-        if text:
-            self.answer(message, json.loads(text))
+        if answer is not None:
+            self.answer(message, answer)
             return
         found = find()
         if found is None:
@@ -131,6 +132,14 @@ class Snapshots:
 
 # beyond the copy's own alarm
 GROUP_GRACE_S = 5
+
+
+def read_answer(text):
+    """What the copy answered, or None when it did not come to its end."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def identify(value):

@@ -32,7 +32,8 @@ import {
 	type SettingsPort,
 } from "./session/ports.ts";
 import { type PromptPart, Session, type SessionParts } from "./session/session.ts";
-import { createFileStore, createMemoryStore, openFileStore } from "./session/storage.ts";
+import { createMemoryStore } from "./session/storage/memory.ts";
+import { createFileStore, openFileStore } from "./session/storage.ts";
 
 /** Where a session comes from and where it goes. */
 export type SessionSource =

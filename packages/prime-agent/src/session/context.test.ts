@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SessionContext } from "./context.ts";
 import { SessionLog } from "./log.ts";
-import { createMemoryStore } from "./storage.ts";
+import { createMemoryStore } from "./storage/memory.ts";
 import { HEADER } from "./testing/harness.ts";
 
 const user = (text: string) => ({ type: "message", message: { role: "user", content: text, timestamp: 1 } });

@@ -61,11 +61,6 @@ export function openFileStore(file: string, disk = DISK): OpenedStore {
 	return { store, tornBytes: typeof mend === "object" ? mend.torn.length : 0 };
 }
 
-/** A store that keeps nothing on disk. */
-export function createMemoryStore(): SessionStore {
-	return new MemoryStore();
-}
-
 function openExisting(file: string): number {
 	try {
 		return openSync(file, constants.O_RDWR | constants.O_APPEND);
@@ -242,45 +237,6 @@ class FileStore implements SessionStore {
 		} catch (error) {
 			throw storageError(this.file, error);
 		}
-	}
-}
-
-class MemoryStore implements SessionStore {
-	readonly file = undefined;
-	#bytes = Buffer.alloc(4096);
-	#size = 0;
-
-	get size(): number {
-		return this.#size;
-	}
-
-	append(lines: Buffer): number {
-		const offset = this.#size;
-		const needed = offset + lines.length;
-		if (needed > this.#bytes.length) {
-			const grown = Buffer.alloc(Math.max(needed, this.#bytes.length * 2));
-			this.#bytes.copy(grown, 0, 0, offset);
-			this.#bytes = grown;
-		}
-		lines.copy(this.#bytes, offset);
-		this.#size = needed;
-		return offset;
-	}
-
-	read(offset: number, length: number): Buffer {
-		return this.#bytes.subarray(offset, offset + length);
-	}
-
-	readText(offset: number, length: number): string {
-		return this.#bytes.toString("utf8", offset, offset + length);
-	}
-
-	sync(): Promise<void> {
-		return Promise.resolve();
-	}
-
-	close(): void {
-		this.#bytes = Buffer.alloc(0);
 	}
 }
 

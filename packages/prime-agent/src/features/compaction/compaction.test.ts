@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { abortRun } from "../../protocol/session-operations.ts";
 import { defineFeature } from "../../session/host.ts";
 import { SessionLog } from "../../session/log.ts";
-import { createMemoryStore } from "../../session/storage.ts";
+import { createMemoryStore } from "../../session/storage/memory.ts";
 import { type Bench, HEADER } from "../../session/testing/harness.ts";
 import { goal } from "../goal/feature.ts";
 import { compaction } from "./feature.ts";

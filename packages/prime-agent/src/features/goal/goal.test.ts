@@ -3,7 +3,7 @@ import { fail, type ModelStep, reply } from "@prime-agent/testkit";
 import { expect, test } from "vitest";
 import { defineFeature } from "../../session/host.ts";
 import { SessionLog } from "../../session/log.ts";
-import { createMemoryStore } from "../../session/storage.ts";
+import { createMemoryStore } from "../../session/storage/memory.ts";
 import { HEADER, openBench } from "../../session/testing/harness.ts";
 import { goal } from "./feature.ts";
 import type { Goal } from "./state.ts";

@@ -6,7 +6,8 @@ import type { AnyFeature } from "../host.ts";
 import { SessionLog } from "../log.ts";
 import { CLOCK, type ClockPort, MODEL, type ModelPort, type PortToken, SETTINGS, type SettingsPort } from "../ports.ts";
 import { Session, type SessionParts } from "../session.ts";
-import { createMemoryStore, type SessionStore } from "../storage.ts";
+import { createMemoryStore } from "../storage/memory.ts";
+import type { SessionStore } from "../storage.ts";
 
 /** A header as tests need one. */
 export const HEADER: SessionHeader = {

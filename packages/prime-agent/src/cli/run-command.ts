@@ -53,7 +53,7 @@ async function closeSession(connection: ReturnType<typeof connectInProcess>, hos
 	await connection.close();
 }
 
-/** Rejects when the session that the command line names does not exist. */
+/** Rejects when the saved session that the command line means does not exist, or is not named. */
 export async function checkSession(request: RunRequest, host: Host): Promise<void> {
 	const agent = agentFolder(host.env);
 	const cwd = resolve(host.cwd, expandHome(request.cwd ?? ".", host.env));

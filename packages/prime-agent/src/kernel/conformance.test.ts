@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { Bench, type Capability, findLack, type KernelCase } from "./testing/bench.ts";
+import { Bench, findLack, type KernelCase } from "./testing/bench.ts";
 import { BRIDGE } from "./testing/bridge.ts";
 import { CELLS } from "./testing/cells.ts";
 import { COMMANDS } from "./testing/commands.ts";
@@ -15,7 +15,6 @@ import { SNAPSHOTS } from "./testing/snapshots.ts";
 
 interface Backend {
 	readonly name: "builtin" | "ipykernel";
-	readonly can: readonly Capability[];
 	/** Its kernels come from a fork server; only areas in which that can make a difference are tried. */
 	readonly isForked?: boolean;
 	/** Why its cases are left out, if they are. */
@@ -25,18 +24,9 @@ interface Backend {
 const lacks = await findLack("ipykernel");
 
 const BACKENDS: readonly Backend[] = [
-	{ name: "builtin", can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"] },
-	{
-		name: "ipykernel",
-		can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"],
-		lacks,
-	},
-	{
-		name: "ipykernel",
-		isForked: true,
-		can: ["signals", "magic-messages", "standard-library-first", "flushes-at-end"],
-		lacks,
-	},
+	{ name: "builtin" },
+	{ name: "ipykernel", lacks },
+	{ name: "ipykernel", isForked: true, lacks },
 ];
 
 const AREAS: readonly [string, readonly KernelCase[]][] = [
@@ -65,8 +55,8 @@ for (const backend of BACKENDS) {
 		const left = backend.lacks ? " (left out: no Python has ipykernel)" : "";
 		describe.skipIf(backend.lacks).concurrent(`${isForked ? "forked " : ""}${name} kernel, ${area}${left}`, () => {
 			if (isForked) keepFirst();
-			for (const { title, needs = [], run } of cases) {
-				it.skipIf(needs.some((need) => !backend.can.includes(need)))(title, async () => {
+			for (const { title, run } of cases) {
+				it(title, async () => {
 					const bench = await Bench.create(name, isForked ? "forks" : "no forks");
 					try {
 						await run(bench);

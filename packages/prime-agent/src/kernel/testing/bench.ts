@@ -6,14 +6,10 @@ import type { CellOptions, CellResult, MimeBundle } from "../../session/ports.ts
 import { KernelUnavailable } from "../errors.ts";
 import { createKernel, type Kernel, type KernelOptions } from "../index.ts";
 
-/** What a back end can do beyond the common rules; a case that needs more is left out by name. */
-export type Capability = "signals" | "magic-messages" | "standard-library-first" | "flushes-at-end";
-
 /** One rule of the kernel, tried on a back end. */
 export interface KernelCase {
 	/** A sentence: subject and effect. */
 	readonly title: string;
-	readonly needs?: readonly Capability[];
 	readonly run: (bench: Bench) => Promise<void>;
 }
 
@@ -106,15 +102,9 @@ export async function findLack(backend: "builtin" | "ipykernel"): Promise<string
 }
 
 /** A case that runs cells one after another and looks at the last one. */
-export function cells(
-	title: string,
-	code: string | readonly string[],
-	expected: Expectation,
-	needs: readonly Capability[] = [],
-): KernelCase {
+export function cells(title: string, code: string | readonly string[], expected: Expectation): KernelCase {
 	return {
 		title,
-		needs,
 		run: async (bench) => {
 			const all = typeof code === "string" ? [code] : code;
 			let last: CellResult | undefined;

@@ -155,7 +155,6 @@ export const CELLS: readonly KernelCase[] = [
 		"A file of the project named like a standard module breaks nothing",
 		["%%writefile colorsys.py\nraise RuntimeError('shadowed')", "import colorsys\ncolorsys.rgb_to_hsv(0, 0, 0)[0]"],
 		{ result: "0.0" },
-		["standard-library-first"],
 	),
 	cells(
 		"A forked child that runs on does not answer for the kernel",

@@ -120,7 +120,7 @@ export const COMMANDS: readonly KernelCase[] = [
 		stdout: "dark blue\n",
 	}),
 	cells("%env gives a variable as a value", "import os\nos.environ['A1'] = 'x'\n%env A1", { result: "'x'" }),
-	cells("A magic that is not there says what is", "%nonesuch 1", { error: /%nonesuch/ }, ["magic-messages"]),
+	cells("A magic that is not there says what is", "%nonesuch 1", { error: /%nonesuch/ }),
 	{
 		title: "obj? shows help, or says what to do instead",
 		run: async (bench) => {

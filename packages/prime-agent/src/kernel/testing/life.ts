@@ -224,7 +224,6 @@ export const LIFE: readonly KernelCase[] = [
 	},
 	{
 		title: "Files that a cell left open are written at the end",
-		needs: ["flushes-at-end"],
 		run: async (bench) => {
 			await bench.run("f = open('open.txt', 'w')\nf.write('not closed');");
 			await bench.kernel.dispose();

@@ -60,6 +60,7 @@ export interface Kernel extends KernelPort {
 	readonly leftOut: readonly string[];
 }
 
+export { dropEarly as dropPrestarted } from "./builtin/early.ts";
 export type { LeftoverJob } from "./link.ts";
 
 const CELL_TIMEOUT_MS = 10 * 60_000;
@@ -70,7 +71,10 @@ const SNAPSHOT_FILE = "kernel-state";
 const CLOSE_GRACE_MS = 2000;
 const TERMINATION_MS = 500;
 
-/** A kernel that starts at `prewarm()` or at its first cell; one that is probably an ipykernel starts at once. */
+/**
+ * A kernel that starts at `prewarm()` or at its first cell; one that is probably an ipykernel starts at once, unless
+ * `startsAhead` is false.
+ */
 export function createKernel(options: KernelOptions): Kernel {
 	const { settings = {}, artifactsDir: folder } = options;
 	// a program that runs in a cell has the folder of that cell's session in its environment
@@ -96,8 +100,6 @@ export function createKernel(options: KernelOptions): Kernel {
 	if (startsEarly(options)) kernel.prewarm();
 	return Object.assign(kernel, { leftOut });
 }
-
-export { dropEarly as dropPrestarted } from "./builtin/early.ts";
 
 /**
  * Begins to start the kernel that `createKernel` will most likely be asked for, so that the session can be put together

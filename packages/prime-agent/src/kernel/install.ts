@@ -117,10 +117,13 @@ class Installation {
 	async run(): Promise<KernelInstalled> {
 		try {
 			const fit = await this.#findFit();
-			const packaged = (await this.#tryUv(fit)) ?? (await this.#tryPackages(this.#leaveOutPoor(fit)));
+			const byUv = await this.#tryUv(fit);
+			if (byUv) return byUv;
+			const makers = this.#keepMakers(fit);
+			const packaged = await this.#tryPackages(makers);
 			if (packaged) return packaged;
 			const why = this.#attempts.at(-1)?.lacked;
-			const system = await this.#trySystem(fit.filter(({ probe }) => probe.canMakeEnvironments));
+			const system = await this.#trySystem(makers);
 			if (system) return why === undefined ? system : { ...system, why };
 			throw new KernelInstallFailed("No environment for the kernel could be made.", this.#attempts, ADVICE);
 		} finally {
@@ -147,7 +150,7 @@ class Installation {
 	}
 
 	/** Those that can make environments by themselves; what the others lack is noted. */
-	#leaveOutPoor(bases: readonly Base[]): readonly Base[] {
+	#keepMakers(bases: readonly Base[]): readonly Base[] {
 		return bases.filter(({ python, probe }) => {
 			if (!probe.canMakeEnvironments) {
 				this.#attempts.push({ python, lacked: "has no venv module (Debian: apt-get install python3-venv)" });

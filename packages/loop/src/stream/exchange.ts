@@ -1,4 +1,5 @@
 import type { FetchFunction } from "@earendil-works/pi-ai";
+import type { Clock } from "../clock.ts";
 import type { Redactor } from "./redact.ts";
 import { type BodyScanner, scanBody } from "./scan.ts";
 import { Headers, Response } from "./transport.ts";
@@ -31,6 +32,7 @@ export interface Exchange {
 export interface ExchangeObserver {
 	api: string;
 	watch: StreamWatch;
+	clock: Clock;
 	redactor: Redactor;
 	debug?: DebugSink | undefined;
 	/** A request starts; the exchange fills while it runs. */
@@ -63,11 +65,14 @@ export function observeFetch(fetch: FetchFunction, observer: ExchangeObserver): 
 	};
 }
 
+/** How long a server may leave a reply open that has come to its end. */
+const lingerMs = 1_000;
+
 function observeBody(
 	response: globalThis.Response,
 	source: ReadableStream<Uint8Array>,
 	exchange: Exchange,
-	{ api, watch, redactor, debug }: ExchangeObserver,
+	{ api, watch, clock, redactor, debug }: ExchangeObserver,
 ): globalThis.Response {
 	const contentType = response.headers.get("content-type") ?? "";
 	const isEventStream = /event-stream/i.test(contentType);
@@ -80,17 +85,33 @@ function observeBody(
 	};
 	const lineEnds = isEventStream ? new LineEnds() : undefined;
 	async function* observe(): AsyncGenerator<Uint8Array> {
+		const reader = source.getReader();
+		const hangUp = () =>
+			reader.cancel().catch((error: unknown) => {
+				exchange.networkError ??= error;
+			});
+		let stopTimer: (() => void) | undefined;
+		let isRead = false;
 		try {
-			for await (const value of source) {
+			for (;;) {
+				const { done, value } = await reader.read();
+				isRead = done;
+				if (done) break;
 				if (scanner.push(value)) watch.noteProgress();
 				else watch.noteByte();
+				// A proxy may hold the connection open; the reply is whole, and to wait for more would be to lose it.
+				if (scanner.isOver) stopTimer ??= clock.after(lingerMs, hangUp);
 				const bytes = lineEnds ? lineEnds.join(value) : value;
 				if (bytes.length > 0) yield bytes;
 			}
 		} catch (error) {
+			isRead = true;
 			exchange.networkError = error;
 			finish();
 			throw error;
+		} finally {
+			stopTimer?.();
+			if (!isRead) await hangUp();
 		}
 		finish();
 		if (lineEnds?.isHolding) yield Uint8Array.of(CR);

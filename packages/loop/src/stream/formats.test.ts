@@ -35,6 +35,17 @@ for (const [api, start] of formats) {
 		expect([message.stopReason, textOf(message), message.errorMessage]).toEqual(["stop", text, undefined]);
 	});
 
+	// Gemini says nowhere that nothing follows.
+	test.skipIf(api.startsWith("google"))(
+		`${api}: a whole reply is a success when the server stays connected`,
+		async () => {
+			const mutate = (frames: readonly Buffer[]) => [Buffer.concat(frames)];
+			const guard = { firstByteMs: 0, idleMs: 0, progressMs: 0 };
+			const { message } = await ask(api, start, { text, mutate, silence: { afterEvents: 1 } }, guard);
+			expect([message.stopReason, textOf(message), message.errorMessage]).toEqual(["stop", text, undefined]);
+		},
+	);
+
 	test(`${api}: a whole call is complete`, async () => {
 		const { message, events } = await ask(api, start, { calls: [{ id: "call_1", name: "echo", arguments: { text } }] });
 		expect(message.stopReason).toBe("toolUse");

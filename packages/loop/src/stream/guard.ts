@@ -91,6 +91,7 @@ function startCall(options: GuardOptions, model: Model<Api>, request: SimpleStre
 	const fetch = observeFetch(request.fetch ?? sendRequest, {
 		api: model.api,
 		watch,
+		clock,
 		redactor,
 		debug,
 		onExchange: (started) => {

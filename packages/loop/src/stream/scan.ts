@@ -24,6 +24,16 @@ const endings: Record<string, RegExp> = {
 	"google-vertex": /"finishReason"\s*:\s*"/,
 };
 
+/** After what a wire format has nothing more to say. */
+const lasts: Record<string, RegExp> = {
+	"openai-completions": /^\[DONE\]/,
+	"mistral-conversations": /^\[DONE\]/,
+	"openai-responses": endings["openai-responses"]!,
+	"azure-openai-responses": endings["azure-openai-responses"]!,
+	"openai-codex-responses": endings["openai-codex-responses"]!,
+	"anthropic-messages": /"type"\s*:\s*"message_stop"/,
+};
+
 /** Where a wire format says that the text of a reply is a refusal; the other formats say it in their stop reason. */
 const refusals: Record<string, RegExp> = {
 	"openai-completions": /"refusal"\s*:\s*"[^"]/,
@@ -50,6 +60,8 @@ export interface BodyScanner {
 	readonly error: StreamError | undefined;
 	/** `false` only when the format marks its end, the body is an event stream, and no mark came. */
 	readonly isComplete: boolean;
+	/** The format has said its last word; nothing that comes now belongs to the reply. */
+	readonly isOver: boolean;
 	/** The format marks the reply as a refusal. */
 	readonly isRefusal: boolean;
 	/** Why the prompt was not answered at all, in the server's word. */
@@ -70,7 +82,9 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 	const refusal = isOpaque ? undefined : refusals[api];
 	const block = isOpaque ? undefined : blocks[api];
 	let blockReason: string | undefined;
+	const last = isOpaque ? undefined : lasts[api];
 	let isEnded = false;
+	let isOver = false;
 	let isRefusal = false;
 
 	const closeEvent = (): boolean => {
@@ -81,6 +95,7 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		if (payload === "" || name === "ping" || /^\s*\{\s*"type"\s*:\s*"ping"/.test(payload)) return false;
 		if (payload.length > longestEvent) return true;
 		if (ending?.test(payload)) isEnded = true;
+		if (last?.test(payload)) isOver = true;
 		if (refusal?.test(payload)) isRefusal = true;
 		blockReason ??= block?.exec(payload)?.[1];
 		if (!error && (name === "error" || /"error"|"response\.failed"/.test(payload))) {
@@ -128,6 +143,9 @@ export function scanBody(contentType: string, api: string, onLine?: (line: strin
 		},
 		get isComplete() {
 			return !ending || isEnded;
+		},
+		get isOver() {
+			return isOver;
 		},
 		get isRefusal() {
 			return isRefusal;

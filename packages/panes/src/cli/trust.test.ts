@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +51,17 @@ describe("agent-tmux trust", () => {
 		expect(refused.stderr).toContain("dispatch.dir: work");
 		expect(await run(["trust"])).toMatchObject({ code: 1, stderr: expect.stringContaining("--yes") });
 		expect((await print()).code).toBe(1);
+	});
+
+	it("shows each command in one line and in the order of its characters, whatever the file does to hide it", async () => {
+		writeProject("evil\x1b[2K\r\u202egood\u2028\n  providers.mine.interactive_command: good");
+		const program = join(import.meta.dirname, "..", "main.ts");
+		const options = { cwd: project, env: { HOME: home, PATH: process.env.PATH }, encoding: "utf8" } as const;
+		const { stderr } = spawnSync(process.execPath, [program, "trust"], options);
+		const lines = stderr.split("\n").filter((line) => line.includes("interactive_command"));
+		expect(lines).toEqual([
+			String.raw`  providers.mine.interactive_command: "evil\u001b[2K\r${"\ufffd"}good${"\ufffd"}\n  providers.mine.interactive_command: good"`,
+		]);
 	});
 
 	it("is taken back with --forget", async () => {

@@ -35,7 +35,12 @@ async function askOnTerminal(question: string): Promise<string | undefined> {
 	}
 }
 
-/** Screens and names come from other programs; their control characters must not reach this terminal. */
+/**
+ * Screens, names and the files of projects come from others: what would move the cursor or turn the order of characters
+ * around must not reach this terminal, where a person decides what to trust.
+ */
 function neutralise(text: string): string {
-	return text.replace(/\p{Cc}/gu, (char) => (char === "\n" || char === "\t" ? char : "\ufffd"));
+	return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) =>
+		char === "\n" || char === "\t" ? char : "\ufffd",
+	);
 }

@@ -81,21 +81,22 @@ export async function listCommands(file: ConfigFile): Promise<[string, string][]
 	const tree = await parseTree(file);
 	const commands = Object.entries(asTree(tree.providers)).flatMap(([name, provider]) =>
 		COMMAND_KEYS.filter((key) => key in asTree(provider)).map((key): [string, string] => [
-			`providers.${name}.${key}`,
+			`providers.${show(name)}.${key}`,
 			show(asTree(provider)[key]),
 		]),
 	);
 	const profiles = Object.entries(asTree(tree.tui_profiles)).map(([name, profile]): [string, string] => [
-		`tui_profiles.${name}`,
+		`tui_profiles.${show(name)}`,
 		JSON.stringify(profile),
 	]);
 	const { dir } = asTree(tree.dispatch);
-	const folders: [string, string][] = dir === undefined ? [] : [["dispatch.dir", String(dir)]];
+	const folders: [string, string][] = dir === undefined ? [] : [["dispatch.dir", show(dir)]];
 	return [...commands, ...profiles, ...folders];
 }
 
+/** A value in one line: what looks like another key would be taken for one. */
 function show(value: unknown): string {
-	return typeof value === "object" ? JSON.stringify(value) : String(value);
+	return typeof value === "string" && !/[\n\r]/.test(value) ? value : JSON.stringify(value);
 }
 
 async function readProject(request: ConfigRequest): Promise<Tree> {

@@ -36,8 +36,8 @@ async function follow(start: URL, init: RequestInit = {}): Promise<globalThis.Re
 		const answer = await send(url, request);
 		const place = [301, 302, 303, 307, 308].includes(answer.status) && answer.headers.get("location");
 		if (!place || init.redirect === "manual") return answer;
-		// It may be without end, and nobody reads it.
-		await answer.body?.cancel();
+		// It may be without end, or no text in the encoding that it claims; nobody reads it.
+		await answer.body?.cancel().catch(() => undefined);
 		const next = URL.parse(place, url.href);
 		if (next?.origin !== start.origin) {
 			const where = next ? `${next.origin}, another server` : "an address that is none";

@@ -4,13 +4,21 @@ import type { TypeTable } from "./type-text.ts";
 
 const KINDS = ["missing-field", "unknown-field", "wrong-type", "wrong-value"] as const;
 
-/** The four rules that a request has the declared shape, each saying its first fault in the words of the format. */
-export function shapeRules(table: TypeTable, root: string, describe: (fault: ShapeFault) => Problem): Rule[] {
+/**
+ * The four rules that a request has the declared shape, each saying its first fault in the words of the format. The
+ * field list may depend on the request.
+ */
+export function shapeRules(
+	types: TypeTable | ((candidate: Candidate) => TypeTable),
+	root: string,
+	describe: (fault: ShapeFault) => Problem,
+): Rule[] {
+	const tableOf = typeof types === "function" ? types : () => types;
 	const known = new WeakMap<Candidate, readonly ShapeFault[]>();
 	return KINDS.map((kind) => ({
 		name: kind,
 		check: (candidate) => {
-			const faults = known.get(candidate) ?? findFaults(table, root, candidate.body);
+			const faults = known.get(candidate) ?? findFaults(tableOf(candidate), root, candidate.body);
 			known.set(candidate, faults);
 			const fault = faults.find((each) => each.kind === kind);
 			return fault && describe(fault);

@@ -7,6 +7,7 @@ const headers = { "anthropic-version": "2023-06-01" };
 const user = { role: "user", content: "hi" };
 const done = { role: "assistant", content: "done" };
 const tool = { name: "run", input_schema: { type: "object", properties: { code: { type: "string" } } } };
+const effort = { role: "system", content: [], output_config: { effort: "low" } };
 const cached = { type: "text", text: "hi", cache_control: { type: "ephemeral" } };
 
 function fields(extra: object, more: Partial<RuleTrial> = {}): RuleTrial {
@@ -41,6 +42,14 @@ function thinking(text: string, signature: string): object {
 	return { type: "thinking", thinking: text, signature };
 }
 
+/** A request with this message in the middle, and the beta headers that its parts need. */
+function changesEffort(message: object, ...after: object[]): RuleTrial {
+	const betas = "mid-conversation-output-config-2026-07-01,thinking-binding-controls-2026-08-01";
+	const binding = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
+	const messages = [user, done, message, ...after];
+	return fields({ messages, thinking: binding }, { headers: { ...headers, "anthropic-beta": betas } });
+}
+
 function image(data: string): object {
 	return { type: "image", source: { type: "base64", media_type: "image/png", data } };
 }
@@ -61,6 +70,10 @@ const failing: Record<string, RuleTrial[]> = {
 	"unknown-field": [
 		fields({ reasoning_effort: "low" }),
 		talk({ ...user, timestamp: 1 }),
+		talk(user, { ...effort, content: "Be brief." }),
+		talk(user, effort),
+		fields({ thinking: { type: "adaptive", block_binding: {} } }),
+		changesEffort({ ...user, output_config: { effort: "low" } }),
 		talk(gives({ type: "text", text: "hi", textSignature: "x" })),
 		fields({ tools: [{ ...tool, parameters: {} }] }),
 		talk(user, says({ ...thinking("a", signText("m", "a")), cache_control: { type: "ephemeral" } }, cached), user),
@@ -76,12 +89,17 @@ const failing: Record<string, RuleTrial[]> = {
 		talk(gives({ type: "image_url", url: "x" })),
 		fields({ tool_choice: { type: "maybe" } }),
 		fields({ tools: [toolNamed("run", { type: "array" })] }),
+		changesEffort({ ...effort, output_config: { effort: "most" } }, user),
 	],
 	"unknown-model": [fields({}, { options: { models: ["other"] } })],
 	"no-messages": [talk()],
 	"first-role": [talk(done, user)],
-	"last-role": [talk(user, done)],
-	"empty-content": [talk(user, { role: "assistant", content: [] }, user), talk({ role: "user", content: "" })],
+	"last-role": [talk(user, done), changesEffort(effort)],
+	"empty-content": [
+		talk(user, { role: "assistant", content: [] }, user),
+		talk({ role: "user", content: "" }),
+		changesEffort({ ...effort, output_config: {} }, user),
+	],
 	"empty-text": [
 		talk(gives({ type: "text", text: "" })),
 		talk({ role: "user", content: " \n" }),
@@ -153,6 +171,11 @@ const accepted: Record<string, RuleTrial> = {
 			gives(cached, cached),
 		],
 	}),
+	"an effort that changes in the middle and at the end, asked for by its beta header": changesEffort(
+		effort,
+		user,
+		effort,
+	),
 	"the right key in either header, a known model and messages that just fit": fields(
 		{},
 		{

@@ -14,6 +14,7 @@ import type { Candidate, Problem, Rule } from "../rule.ts";
 import { isObject } from "../shape.ts";
 import { shapeRules } from "../shape-rules.ts";
 import { isSealedFor, signText } from "../sign.ts";
+import { extendByBetas, isEffortChange } from "./betas.ts";
 import { findTurnFaults, listAllBlocks, listTurns } from "./turns.ts";
 import { describeShape } from "./words.ts";
 
@@ -22,7 +23,7 @@ export const anthropicRules: readonly Rule[] = [
 	{ name: "api-key", check: checkKey },
 	{ name: "version-header", check: checkVersion },
 	{ name: "lone-surrogate", check: checkSurrogates },
-	...shapeRules(types, "MessageCreateParamsBase", describeShape),
+	...shapeRules(extendByBetas(types), "MessageCreateParamsBase", describeShape),
 	{ name: "unknown-model", check: checkModel },
 	{ name: "no-messages", check: checkMessages },
 	{ name: "first-role", check: checkFirstRole },
@@ -102,7 +103,8 @@ function checkFirstRole(candidate: Candidate): Problem | undefined {
 }
 
 function checkLastRole(candidate: Candidate): Problem | undefined {
-	const last = listTurns(readBody(candidate).messages).at(-1);
+	const messages = listObjects(readBody(candidate).messages).filter((message) => !isEffortChange(message));
+	const last = listTurns(messages).at(-1);
 	if (last?.role !== "assistant" || last.blocks.some(({ block }) => block.type === "tool_use")) return undefined;
 	const message =
 		"This model does not support assistant message prefill. The conversation must end with a user message.";
@@ -111,7 +113,9 @@ function checkLastRole(candidate: Candidate): Problem | undefined {
 
 function checkEmptyContent(candidate: Candidate): Problem | undefined {
 	const messages = listObjects(readBody(candidate).messages);
-	const index = messages.findIndex(({ content }) => content === "" || (Array.isArray(content) && content.length === 0));
+	const isEmpty = ({ content }: Record<string, unknown>) =>
+		content === "" || (Array.isArray(content) && content.length === 0);
+	const index = messages.findIndex((message) => isEmpty(message) && !isEffortChange(message));
 	if (index < 0) return undefined;
 	return {
 		message: `messages.${index}: all messages must have non-empty content except for the optional final assistant message`,

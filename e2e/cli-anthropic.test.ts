@@ -25,3 +25,16 @@ it("works with the default Anthropic model through cells and a second run, and k
 		expect({ index, ...report }).toMatchObject({ isPrefix: true });
 	}
 });
+
+it("names the variable whose key Anthropic refused, and says once how to renew it", async () => {
+	const { run } = await setUpCli({ model: "none" });
+	const server = await startAnthropicServer({ apiKey: "right" });
+	onTestFinished(() => server.close());
+	const env = { ANTHROPIC_API_KEY: "sk-canary-0123456789", ANTHROPIC_BASE_URL: server.baseUrl };
+	const { code, stderr } = await run(["-p", "hi"], { env });
+	expect(code).toBe(1);
+	expect(stderr).toMatch(
+		/\nError: 401 invalid x-api-key\nanthropic refused the key in ANTHROPIC_API_KEY\.\n\nRun \/login [^\n]*\n$/,
+	);
+	expect(stderr).not.toContain("canary");
+});

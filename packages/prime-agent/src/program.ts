@@ -1,12 +1,5 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
-import {
-	guardStream,
-	loadAdapter,
-	type StreamFn,
-	type StreamLimits,
-	type ThinkingLevel,
-	wireFormats,
-} from "@prime-agent/loop";
+import { guardStream, loadAdapter, type StreamLimits, type ThinkingLevel, wireFormats } from "@prime-agent/loop";
 import { Credentials } from "./auth/credentials.ts";
 import { UsageError } from "./cli/errors.ts";
 import type { ModelRow, Program, SessionRequest } from "./cli/program.ts";
@@ -15,7 +8,6 @@ import { type Diary, openDiary } from "./diary.ts";
 import { dropPrestarted, prestartKernel } from "./kernel/index.ts";
 import { suggest } from "./lib/edit-distance.ts";
 import { ignore } from "./lib/ignore.ts";
-import { addLoginHint } from "./models/login-hint.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { describeLack, ModelError, type ModelName, selectModel } from "./models/selection.ts";
 import { createStream, loadStreams } from "./models/stream.ts";
@@ -86,8 +78,13 @@ function openSession(request: SessionRequest, place: Place, note: Note): Promise
 		return model;
 	};
 	const limits = readLimits(request.settings.get("retry.provider.timeoutMs"));
-	const guard = (streamFn: StreamFn): StreamFn => guardStream({ streamFn, ...limits, amend: addLoginHint });
-	const streamFn = createStream({ registry, env, userAgent: `prime-agent/${version}`, loadAdapter, guard });
+	const streamFn = createStream({
+		registry,
+		env,
+		userAgent: `prime-agent/${version}`,
+		loadAdapter,
+		guard: (send, amend) => guardStream({ streamFn: send, ...limits, amend }),
+	});
 	return compose(request, place, { chooseModel, streamFn, auth: keys });
 }
 

@@ -186,6 +186,17 @@ it("moves a provider to the address of its variable, or of models.json, which is
 	expect((await written.find("openai", "gpt-5"))?.baseUrl).toBe("http://127.0.0.1:4/v1");
 });
 
+it("tells who wrote the address of a model, and nobody for the provider's own", async () => {
+	const models = [{ id: "gpt-moved", baseUrl: "http://127.0.0.1:5/v1" }];
+	const file = { providers: { local: server, openai: { models } } };
+	const registry = await open({ env: { XAI_BASE_URL: "http://127.0.0.1:3/v1" }, file });
+	const place = async (provider: string, id: string) => registry.addressPlace((await registry.find(provider, id))!);
+	expect(await place("local", "m")).toBe("models.json");
+	expect(await place("openai", "gpt-moved")).toBe("models.json");
+	expect(await place("openai", "gpt-5")).toBeUndefined();
+	expect(await place("xai", "grok-4.7")).toBe("XAI_BASE_URL");
+});
+
 it("knows a provider by its other name", async () => {
 	const registry = await open();
 	expect((await registry.find("azure-openai-responses", "gpt-5"))?.provider).toBe("azure");
@@ -236,6 +247,7 @@ it.each([
 	[{ provider: "antropic" }, 'Unknown provider "antropic". Did you mean "anthropic"? Known: anthropic,'],
 	[{ provider: "nope" }, 'Unknown provider "nope". Known: anthropic,'],
 	[{ provider: "openai" }, "No API key found for openai. Set OPENAI_API_KEY, store a key in "],
+	[{ provider: "anthropic" }, "No API key found for anthropic. Set ANTHROPIC_API_KEY, store a key in "],
 	[{ provider: "github-copilot" }, 'The provider "github-copilot" has no default model. Name one with --model.'],
 ])("refuses the model %j with what to do", async (named, message) => {
 	const registry = await open();

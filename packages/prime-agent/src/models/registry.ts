@@ -129,6 +129,16 @@ export class ModelRegistry {
 		return this.#settings(provider) ?? { authHeader: false };
 	}
 
+	/** Where a person wrote the address of the model: a file or a variable; undefined for the provider's own. */
+	addressPlace({ provider, id }: Model<Api>): string | undefined {
+		const settings = this.#settings(provider);
+		const written = [settings, settings?.models?.find((model) => model.id === id), settings?.modelOverrides[id]];
+		if (written.some((entry) => entry?.baseUrl !== undefined)) return "models.json";
+		const builtin = findBuiltin(provider);
+		const variable = builtin && baseUrlVariable(builtin);
+		return variable && this.#env[variable] ? variable : undefined;
+	}
+
 	#settings(provider: string): ProviderSettings | undefined {
 		const builtin = findBuiltin(provider);
 		const names = builtin ? namesOf(builtin) : [provider];

@@ -173,7 +173,9 @@ function notFound(name: string, hint: string): ModelError {
 
 /** The error of a provider without a key; names what to set. */
 export function noKey(registry: ModelRegistry, provider: string): ModelError {
-	const [variable] = registry.variables(provider);
+	// Some providers have variables for logins, too; a key is what people can get.
+	const names = registry.variables(provider);
+	const variable = names.find((name) => name.endsWith("_API_KEY")) ?? names[0];
 	const { auth, models } = registry.files;
 	const ways = variable ? `Set ${variable}, store a key in ${auth}` : `Store a key or a login in ${auth}`;
 	return new ModelError("no_key", `No API key found for ${provider}. ${ways}, or write it as "apiKey" into ${models}.`);

@@ -6,16 +6,22 @@ import { guardStream, loadAdapter, wireFormats } from "@prime-agent/loop";
 import { type ModelServer, raw, reply, startChatServer } from "@prime-agent/testkit";
 import { expect, it, onTestFinished } from "vitest";
 import { Credentials } from "../auth/credentials.ts";
-import { addLoginHint } from "./login-hint.ts";
 import { ModelRegistry } from "./registry.ts";
 import { createStream } from "./stream.ts";
 
-async function ask(server: ModelServer, provider: object, env: Record<string, string> = {}) {
+async function ask(
+	server: ModelServer,
+	provider: object,
+	env: Record<string, string> = {},
+	stored: Record<string, string> = {},
+) {
 	const folder = await mkdtemp(join(tmpdir(), "prime-agent-stream-"));
 	onTestFinished(() => rm(folder, { recursive: true, force: true }));
 	await mkdir(folder, { recursive: true });
 	const written = { baseUrl: server.baseUrl, api: "openai-completions", models: [{ id: "m" }], ...provider };
 	await writeFile(join(folder, "models.json"), JSON.stringify({ providers: { local: written } }));
+	const entries = Object.entries(stored).map(([id, key]) => [id, { type: "api_key", key }]);
+	await writeFile(join(folder, "auth.json"), JSON.stringify(Object.fromEntries(entries)), { mode: 0o600 });
 	const keys = new Credentials({ agentFolder: folder, env });
 	const registry = ModelRegistry.open({ agentFolder: folder, env, keys, wireFormats });
 	const stream = createStream({
@@ -23,7 +29,7 @@ async function ask(server: ModelServer, provider: object, env: Record<string, st
 		env,
 		userAgent: "prime-agent/test",
 		loadAdapter,
-		guard: (streamFn) => guardStream({ streamFn, amend: addLoginHint }),
+		guard: (streamFn, amend) => guardStream({ streamFn, amend }),
 	});
 	const context = normalizeContext({ messages: [{ role: "user", content: "hi", timestamp: 0 }] });
 	const model = await registry.find("local", "m");
@@ -80,6 +86,57 @@ it("says once how to renew refused credentials, and never shows the key", async 
 	expect(message.errorMessage).toMatch(/401[\s\S]*\n\nRun \/login to update credentials\. /);
 	expect(message.errorMessage?.match(/\/login/g)).toHaveLength(1);
 	expect(JSON.stringify(message)).not.toContain(key);
+});
+
+it.each<[string, object, Record<string, string>, string]>([
+	["models.json", { apiKey: "k" }, {}, "local refused the key in models.json (apiKey of provider local)."],
+	["auth.json", {}, { local: "k" }, "local refused the key in auth.json."],
+	["nowhere", {}, {}, 'local wants a key, and there is none: write it as "apiKey" of provider local into models.json.'],
+])("says that the refused key came from %s", async (_place, provider, stored, sentence) => {
+	const server = await start();
+	server.script(raw({ status: 401, body: { error: { message: "Incorrect API key provided." } } }));
+	const { errorMessage } = await ask(server, provider, {}, stored);
+	expect(errorMessage?.split("\n").slice(0, 4)).toEqual([
+		"401 Incorrect API key provided.",
+		sentence,
+		"",
+		expect.stringContaining("/login"),
+	]);
+});
+
+it("does not call a key refused that may only not do this", async () => {
+	const server = await start();
+	server.script(raw({ status: 403, body: { error: { message: "no" } } }));
+	expect((await ask(server, { apiKey: "k" })).errorMessage).toContain(
+		"local does not allow this with the key in models.json (apiKey of provider local).",
+	);
+});
+
+it("shows which address a 404 came from, without what logs in, and that /v1 may be missing", async () => {
+	const server = await start();
+	const written = server.url.replace("//", "//user:canary@");
+	const { errorMessage } = await ask(server, { baseUrl: written });
+	expect(errorMessage).toBe(
+		"404 Unknown request URL: POST /chat/completions.\n" +
+			`Asked was ${server.url}/chat/completions; the address comes from models.json. ` +
+			"Most servers want an address that ends in /v1.",
+	);
+});
+
+it("does not miss /v1 in an address that has it", async () => {
+	const server = await start();
+	server.script(raw({ status: 404, body: { error: { message: "no such model" } } }));
+	expect((await ask(server, {})).errorMessage).toBe(
+		`404 no such model\nAsked was ${server.baseUrl}/chat/completions; the address comes from models.json.`,
+	);
+});
+
+it("asks whether a server of models.json is running when nobody listens there", async () => {
+	const server = await start();
+	await server.close();
+	expect((await ask(server, {})).errorMessage).toMatch(
+		/^Could not reach [^\n]*ECONNREFUSED[^\n]*\nIs the server of provider local running\? Its address comes from models\.json\.$/,
+	);
 });
 
 it("leaves an error alone that already names the way to new credentials", async () => {

@@ -1,5 +1,6 @@
 import type {
 	Api,
+	AssistantMessage,
 	AssistantMessageEventStream,
 	Model,
 	ProviderHeaders,
@@ -10,6 +11,7 @@ import type {
 import { resolveConfigValue } from "../platform/config-value.ts";
 import type { Environment } from "../platform/paths.ts";
 import type { Key } from "../protocol/credential.ts";
+import { addHints } from "./failure-hints.ts";
 import { findBuiltin } from "./providers.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { noKey } from "./selection.ts";
@@ -28,8 +30,8 @@ export interface StreamParts {
 	readonly userAgent: string;
 	/** Loads the code of a wire format. */
 	readonly loadAdapter: LoadAdapter;
-	/** Watches over one request; sees its key, so that the key can be kept out of texts. */
-	readonly guard: (send: ModelStream) => GuardedStream;
+	/** Watches over one request; sees its key, so that the key can be kept out of texts. `amend` has the last word. */
+	readonly guard: (send: ModelStream, amend: (message: AssistantMessage) => AssistantMessage) => GuardedStream;
 }
 
 /** Loads the code that requests in a wire format need; rejects for one that there is none for. */
@@ -45,14 +47,26 @@ type GuardedStream = (
  * guard keeps the library from asking again by itself. Rejects with a message for people when there is no key.
  */
 export function createStream({ registry, env, userAgent, loadAdapter, guard }: StreamParts): ModelStream {
-	const send = guard(async (model, context, options) =>
-		(await loadStreams(model, loadAdapter)).streamSimple(model, context, options),
-	);
 	return async (model, context, options = {}) => {
 		const key = await registry.key(model.provider, options.signal);
 		if (!key) throw noKey(registry, model.provider);
 		const headers = await requestHeaders(registry, env, model, key, options);
-		return send(model, context, {
+		const written = registry.addressPlace(model);
+		let address: string | undefined;
+		const send: ModelStream = async (asked, messages, given = {}) => {
+			const { fetch } = given;
+			const watched = fetch && {
+				fetch: (...[input, init]: Parameters<typeof fetch>) => {
+					address = typeof input === "string" || input instanceof URL ? String(input) : input.url;
+					return fetch(input, init);
+				},
+			};
+			const { streamSimple } = await loadStreams(asked, loadAdapter);
+			return streamSimple(asked, messages, { ...given, ...watched });
+		};
+		const amend = (message: AssistantMessage) =>
+			addHints(message, { provider: model.provider, api: model.api, key: key.status, written, address });
+		return guard(send, amend)(model, context, {
 			...options,
 			// The library wants a key where a local server wants none; the header that carries it is taken out again.
 			...(key.apiKey === undefined && key.status.source !== "keyless" ? {} : { apiKey: key.apiKey ?? "none" }),

@@ -20,6 +20,7 @@ import {
 	type WorkerView,
 	waitWorker,
 } from "../dispatch/worker.ts";
+import { requireCommand } from "../drive/program.ts";
 import { PaneError } from "../errors.ts";
 import type { Command, CommandWorld, ParsedLine } from "./command.ts";
 import { makeDrive, namesServer, printResult, SERVER_FLAGS } from "./drive.ts";
@@ -65,6 +66,7 @@ interface Context extends Dispatch {
 	readonly mode: DispatchMode;
 	/** The composed command of a worker; undefined when the provider has none of this form. */
 	readonly commandOf: (worker: WorkerKey, form: "interactive" | "headless") => string;
+	readonly providerOf: (worker: WorkerKey) => string;
 	readonly isNative: (worker: WorkerKey) => boolean;
 	readonly needsTerminal: (worker: WorkerKey) => boolean;
 }
@@ -73,6 +75,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 	open: async (line, world, context, worker) => {
 		const command = context.commandOf(worker, "interactive");
 		await refuseRunning(context, worker);
+		await requireWorkerProgram(context, worker, command);
 		await openAndReport(line, world, context, worker, command, await world.readInput());
 		return 0;
 	},
@@ -99,7 +102,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
 			await startAndReport(line, world, context, worker, context.commandOf(worker, "headless"), prompt, picked.reason);
 			return 0;
 		}
-		await openAndReport(line, world, context, worker, context.commandOf(worker, "interactive"), prompt);
+		const command = context.commandOf(worker, "interactive");
+		await requireWorkerProgram(context, worker, command);
+		await openAndReport(line, world, context, worker, command, prompt);
 		world.note("the prompt is not delivered yet: ready and deliver must follow");
 		return 0;
 	},
@@ -190,6 +195,7 @@ async function makeDispatch(line: ParsedLine, world: CommandWorld): Promise<Cont
 			mode: config.dispatch.mode,
 		},
 		commandOf: (worker, form) => commandOf(resolve(worker), form),
+		providerOf: (worker) => resolve(worker).providerName,
 		isNative: (worker) => resolve(worker).provider.isNative,
 		needsTerminal: (worker) => findCli(resolve(worker).providerName)?.needsTerminal ?? false,
 	};
@@ -225,6 +231,12 @@ function hasCommand(context: Context, worker: WorkerKey, form: "interactive" | "
 		if (error instanceof PaneError && error.code === "no_capability") return false;
 		throw error;
 	}
+}
+
+/** Before anything is read or written for the worker. */
+function requireWorkerProgram(context: Context, worker: WorkerKey, command: string): Promise<void> {
+	const key = `providers.${context.providerOf(worker)}.interactive_command`;
+	return requireCommand(context.drive, command, { cwd: context.root, key });
 }
 
 async function openAndReport(

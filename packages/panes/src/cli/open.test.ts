@@ -12,7 +12,11 @@ describe.skipIf(!hasTmux).concurrent("agent-tmux open (needs tmux)", () => {
 		const folder = join(server.folder, ".config", "agent-tmux");
 		mkdirSync(folder, { recursive: true });
 		const command = 'exec sh -c \'printf "[%s]" "$@"; exec cat\' sh';
-		const providers = { mine: { interactive_command: command }, brief: { interactive_command: "true" } };
+		const providers = {
+			mine: { interactive_command: command },
+			brief: { interactive_command: "read line" },
+			absent: { interactive_command: "exec nowhere-to-be-found --flag" },
+		};
 		writeFileSync(join(folder, "config.yaml"), JSON.stringify({ providers }));
 		await server.tmux.run(["-f", "/dev/null", "new-session", "-d", "-s", "home", "exec cat"]);
 	});
@@ -51,9 +55,33 @@ describe.skipIf(!hasTmux).concurrent("agent-tmux open (needs tmux)", () => {
 
 	it("leaves a shell in the pane when asked to, and lets the pane end with the agent otherwise", async () => {
 		const kept = await open("--provider", "brief", "--shell-fallback");
-		expect(kept.command).toBe('true; exec "$SHELL"');
+		expect(kept.command).toBe('read line; exec "$SHELL"');
+		await server.tmux.run(["send-keys", "-t", kept.pane, "Enter"]);
 		await until(async () => /[$#]/.test((await captureTail(server.tmux, kept.pane, 5)).join("")), "the shell's prompt");
 		const gone = await open("--provider", "brief");
+		await server.tmux.run(["send-keys", "-t", gone.pane, "Enter"]);
 		await until(async () => (await findPane(server.tmux, gone.pane)) === undefined, "the pane's end");
+	});
+
+	it("refuses a program that is not on PATH, names it, and opens no pane", async () => {
+		const result = await runAgentTmux(server, ["open", "--provider", "absent", "-t", "home:", "-n", "none", "--json"]);
+		expect(result).toMatchObject({
+			code: 2,
+			stderr:
+				"agent-tmux open: nowhere-to-be-found is not on PATH; install it, put its folder on PATH, or name another " +
+				"program with providers.absent.interactive_command\n",
+		});
+		expect(JSON.parse(result.stdout)).toMatchObject({ ok: false, error: { code: "usage" } });
+		expect(await server.tmux.run(["list-windows", "-a", "-F", "#{window_name}"])).not.toMatch(/^none$/m);
+	});
+
+	it("takes a program that only a folder of the caller's PATH holds, as the new pane does", async () => {
+		const bin = join(server.folder, "bin");
+		mkdirSync(bin);
+		writeFileSync(join(bin, "nowhere-to-be-found"), "#!/bin/sh\necho found\nexec cat\n", { mode: 0o755 });
+		const env = { PATH: `${bin}:${process.env.PATH}` };
+		const result = await runAgentTmux(server, ["open", "--provider", "absent", "-t", "home:", "--json"], { env });
+		const { pane } = JSON.parse(result.stdout) as { pane: string };
+		await until(async () => (await captureTail(server.tmux, pane, 5)).join("") === "found", "the program");
 	});
 });

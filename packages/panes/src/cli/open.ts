@@ -4,6 +4,7 @@ import { findCli } from "../clis/index.ts";
 import { commandOf, resolvePinned } from "../compose/resolve.ts";
 import { knownFlags } from "../drive/launch.ts";
 import { openAgent } from "../drive/open.ts";
+import { requireCommand } from "../drive/program.ts";
 import type { Command } from "./command.ts";
 import { makeDrive, namesServer, printResult, SERVER_FLAGS, serverLine } from "./drive.ts";
 import { usage } from "./parse.ts";
@@ -40,6 +41,7 @@ export const open: Command = {
 		const { warn, env } = drive;
 		const config = await loadConfig({ cwd, env, warn, trustProject: line.has("trust-project") });
 		const composed = commandOf(resolvePinned(config.table, provider, line.text("role") ?? "default"), "interactive");
+		await requireCommand(drive, composed, { cwd, key: `providers.${provider}.interactive_command` });
 		const flags = await knownFlags(drive, findCli(provider), composed.split(" "));
 		const [program = "", ...rest] = composed.split(" ");
 		const pane = await openAgent(drive, {

@@ -45,6 +45,19 @@ describe.skipIf(!hasTmux).concurrent("the session commands of agent-tmux (needs 
 		expect((await run("launch", "x", "--ready", "(", "--", "cat")).code).toBe(2);
 	});
 
+	it("launch refuses a program that is not on PATH, and leaves the session that it would replace", async () => {
+		await launch("stays", ["--style", "codex"]);
+		expect(await run("launch", "stays", "--replace", "--", "nowhere-to-be-found")).toEqual({
+			...{ code: 2, stdout: "" },
+			stderr:
+				"agent-tmux launch: nowhere-to-be-found is not on PATH; install it, put its folder on PATH, or launch another program\n",
+		});
+		expect(await run("status", "stays")).toMatchObject({ stdout: "idle\n" });
+		expect(await run("launch", "x", "--", "./nowhere")).toMatchObject({
+			...{ code: 2, stderr: expect.stringContaining("./nowhere is no program that can be started") },
+		});
+	});
+
 	it("a limit in the environment that is no number is an error and no endless wait", async () => {
 		for (const [name, words] of [
 			["AGENT_TMUX_TIMEOUT", ["launch", "bad", "--", "cat"]],

@@ -79,6 +79,19 @@ describe.skipIf(!hasTmux).concurrent("dispatching workers (needs tmux)", () => {
 		expect(existsSync(project.file("apply-prompt.md"))).toBe(false);
 	});
 
+	it("open refuses a worker whose program is not on PATH, and writes nothing", async () => {
+		const project = await makeProject();
+		const config = join(project.root, "xdg", "agent-tmux", "config.yaml");
+		writeFileSync(config, JSON.stringify({ providers: { fake: { interactive_command: "nowhere-to-be-found -x" } } }));
+		expect(await project.run(["open", "k1", "apply"])).toEqual({
+			...{ code: 2, stdout: "" },
+			stderr:
+				"agent-tmux dispatch: nowhere-to-be-found is not on PATH; install it, put its folder on PATH, or name another " +
+				"program with providers.fake.interactive_command\n",
+		});
+		expect(existsSync(project.file("apply-prompt.md"))).toBe(false);
+	});
+
 	it("ready and deliver hand over a pointer, once, and never type into a working worker (T145, T147)", async () => {
 		const project = await makeProject(["--turn-forever"]);
 		await openReady(project);

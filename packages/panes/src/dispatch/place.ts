@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Drive } from "../drive/context.ts";
 import { callOptions } from "../drive/context.ts";
+import { PLACEHOLDER } from "../drive/start.ts";
 import type { PaneError } from "../errors.ts";
 import { findPane } from "../tmux/pane.ts";
 import { openPane, type SpawnedPane } from "../tmux/session.ts";
@@ -15,9 +16,8 @@ export interface PlacedPane extends SpawnedPane {
 /** Size of a window that a worker gets because a split would be too small. */
 const WINDOW = { columns: 200, rows: 50 };
 
-/** What a worker's pane runs and where it may stand. */
+/** Where a worker's pane may stand. */
 export interface PlaceWorker {
-	readonly command: string;
 	readonly cwd: string;
 	readonly title: string;
 	/** Pane of the caller on this server; without it the worker gets a window. */
@@ -31,12 +31,12 @@ export interface PlaceWorker {
 }
 
 /**
- * Opens a worker's pane: below the last worker in the caller's window, else right of the caller, else in a window.
+ * Opens a pane, still without its worker: below the last worker in the caller's window, else right of the caller, else in a window.
  * A split that would be smaller than the floor becomes a window of a fixed size; every refusal of tmux degrades to the
  * next place with a warning.
  */
 export async function placeWorker(drive: Drive, request: PlaceWorker): Promise<PlacedPane> {
-	const { caller, command, cwd } = request;
+	const { caller, cwd } = request;
 	const options = callOptions(drive);
 	if (caller !== undefined) {
 		const sibling = await findSibling(drive, caller, request.siblings);
@@ -55,7 +55,7 @@ export async function placeWorker(drive: Drive, request: PlaceWorker): Promise<P
 		];
 		for (const split of splits) {
 			try {
-				const pane = await openPane(drive.tmux, { shape: "split", command, cwd, ...split }, options);
+				const pane = await openPane(drive.tmux, { shape: "split", command: PLACEHOLDER, cwd, ...split }, options);
 				await setTitle(drive, pane.id, request.title);
 				return { ...pane, shape: "split" };
 			} catch (error) {
@@ -86,9 +86,9 @@ async function openWindow(
 	request: PlaceWorker,
 	size?: { readonly columns: number; readonly rows: number },
 ): Promise<PlacedPane> {
-	const { command, cwd, title } = request;
+	const { cwd, title } = request;
 	const options = callOptions(drive);
-	const pane = await openPane(drive.tmux, { shape: "window", command, cwd, name: title }, options);
+	const pane = await openPane(drive.tmux, { shape: "window", command: PLACEHOLDER, cwd, name: title }, options);
 	if (size === undefined) return { ...pane, shape: "window" };
 	const resize = ["resize-window", "-t", pane.windowId, "-x", String(size.columns), "-y", String(size.rows)];
 	const reply = await drive.tmux.ask(resize, options);

@@ -6,6 +6,7 @@ import { endPaneTree } from "../drive/ending.ts";
 import { makePrivateFile } from "../drive/files.ts";
 import { openPaneIO, type PaneIO } from "../drive/pane-io.ts";
 import { probeReadiness, type Readiness } from "../drive/probe.ts";
+import { startInPane } from "../drive/start.ts";
 import { PaneError } from "../errors.ts";
 import { findPane } from "../tmux/pane.ts";
 import { Tmux } from "../tmux/server.ts";
@@ -59,7 +60,10 @@ export async function refuseRunning(dispatch: Dispatch, worker: WorkerKey): Prom
 	);
 }
 
-/** Opens a pane worker with its prompt on disk; nothing is typed yet. */
+/**
+ * Opens a pane worker with its prompt on disk; nothing is typed yet. Throws `PaneError` with the last output when its
+ * program ends at once, and keeps no record then.
+ */
 export async function openWorker(
 	dispatch: Dispatch,
 	worker: WorkerKey,
@@ -73,14 +77,16 @@ export async function openWorker(
 	files.writePrompt(request.prompt);
 	files.removeOutcome();
 	const title = `agent-${worker.key}-${worker.stage}`;
-	const pane = await placeWorker(drive, {
-		...{ command: request.command, cwd: dispatch.root, title, caller: request.caller },
+	const place = await placeWorker(drive, {
+		...{ cwd: dispatch.root, title, caller: request.caller },
 		...{
 			columnWidth: dispatch.columnWidth,
 			floor: dispatch.floor,
 			siblings: listWorkerPanes(dispatch.root, dispatch.dir, dispatch.server),
 		},
 	});
+	const started = await startInPane(drive, place.id, { command: request.command, cwd: dispatch.root });
+	const pane = { ...place, ...started };
 	files.writeRecord({
 		...{ spawn_cmd: request.command, started_at: startedAt(drive), pane: pane.id, window: pane.windowId },
 		...(dispatch.server === undefined ? {} : { server: dispatch.server }),

@@ -55,6 +55,8 @@ export interface Timings {
 	readonly interrupt: number;
 	/** Longest wait for processes to end after each of the three ways to ask them. */
 	readonly ending: number;
+	/** How long a program that is opened in a pane has to live to count as started. */
+	readonly start: number;
 	readonly launchPoll: number;
 	readonly afterDismiss: number;
 	readonly waitPoll: number;
@@ -83,6 +85,7 @@ export const TIMINGS: Timings = {
 	sendPoll: 150,
 	interrupt: 5000,
 	ending: 2000,
+	start: 500,
 	launchPoll: 1000,
 	afterDismiss: 1200,
 	waitPoll: 1000,

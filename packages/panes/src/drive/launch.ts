@@ -14,6 +14,7 @@ import { fileExists, makePrivateFile } from "./files.ts";
 import { openPaneIO } from "./pane-io.ts";
 import { snippetOf } from "./probe.ts";
 import { profileNameOf, resolveProfile } from "./profile.ts";
+import { requireProgram } from "./program.ts";
 import { type SessionView, tmuxName, viewPane, viewSession } from "./session.ts";
 import { answerWall, findWall } from "./walls.ts";
 
@@ -59,6 +60,10 @@ export async function launchSession(drive: Drive, request: LaunchRequest): Promi
 	const { cli } = resolveProfile(choice);
 	if (!request.allowOneShot) refuseOneShot(cli, request.words);
 	if (request.cwd !== undefined && !fileExists(request.cwd)) throw new UsageError(`no such folder: ${request.cwd}`);
+	await requireProgram(drive, request.words[0] ?? "", {
+		cwd: request.cwd ?? process.cwd(),
+		advice: "install it, put its folder on PATH, or launch another program",
+	});
 	if (request.bootLog !== undefined) makePrivateFile(request.bootLog);
 	await clearName(drive, request, session);
 	const pane = await makeSession(

@@ -4,6 +4,7 @@ import { quoteWord } from "../tmux/arguments.ts";
 import { isUnreachable } from "../tmux/server.ts";
 import { openPane, type SpawnedPane } from "../tmux/session.ts";
 import { callOptions, type Drive } from "./context.ts";
+import { PLACEHOLDER, startInPane } from "./start.ts";
 
 /** How an agent is opened in a pane. */
 export interface OpenRequest {
@@ -23,7 +24,10 @@ export interface OpenRequest {
 	readonly isOtherServer: boolean;
 }
 
-/** Opens an agent in a pane and returns its ids and the command that was run; throws when no server can be reached. */
+/**
+ * Opens an agent in a pane and returns its ids and the command that was run. Throws when no server can be reached, and
+ * with the last output when the agent ends at once.
+ */
 export async function openAgent(
 	drive: Drive,
 	request: OpenRequest,
@@ -43,10 +47,10 @@ export async function openAgent(
 	const pane = await openPane(
 		drive.tmux,
 		{
-			...{ shape, command, cwd: request.cwd, name: request.name, takesFocus: request.takesFocus },
+			...{ shape, command: PLACEHOLDER, cwd: request.cwd, name: request.name, takesFocus: request.takesFocus },
 			beside: shape === "split" ? caller : request.session,
 		},
 		options,
 	);
-	return { ...pane, command };
+	return { ...(await startInPane(drive, pane.id, { command, cwd: request.cwd })), command };
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { makePrivateFolder } from "../clis/folder.ts";
+import { isOnPath } from "../drive/program.ts";
 import { PaneError } from "../errors.ts";
 import { HARNESSES, type Harness } from "./harness.ts";
 import { addHooks, countHooks, removeHooks } from "./settings.ts";
@@ -80,19 +81,6 @@ export function readHookStatus(harness: Harness, env: NodeJS.ProcessEnv): HookSt
 
 function pathOf(harness: Harness, env: NodeJS.ProcessEnv): string {
 	return harness.path(env.HOME || homedir(), env);
-}
-
-function isOnPath(program: string, env: NodeJS.ProcessEnv): boolean {
-	return (env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && isExecutable(join(folder, program)));
-}
-
-function isExecutable(path: string): boolean {
-	try {
-		accessSync(path, constants.X_OK);
-		return statSync(path).isFile();
-	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === undefined;
-	}
 }
 
 interface Journal {

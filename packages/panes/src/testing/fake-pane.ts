@@ -28,6 +28,7 @@ export const QUICK: Timings = {
 	pasteEcho: 5000,
 	sendRound: 300,
 	sendPoll: 40,
+	start: 100,
 	launchPoll: 60,
 	afterDismiss: 100,
 	waitPoll: 50,

@@ -76,6 +76,26 @@ export async function openPane(tmux: Tmux, request: PlaceRequest, options: CallO
 	return parseSpawned(await tmux.run(args, options));
 }
 
+/**
+ * Puts a program into the place of the one that a pane runs, with the folder and the environment of a new pane. The pane
+ * stays after the program ends, so that the reason of an early end can be read.
+ */
+export async function runInPane(
+	tmux: Tmux,
+	id: string,
+	request: SpawnRequest,
+	options: CallOptions = {},
+): Promise<SpawnedPane> {
+	const folder = request.cwd === undefined ? [] : ["-c", request.cwd];
+	// One tmux call: the program cannot end before the pane is told to stay.
+	const args = [
+		...["set-option", "-p", "-t", id, "remain-on-exit", "on", ";"],
+		...["respawn-pane", "-k", "-t", id, ...folder, escapeLiteral(request.command), ";"],
+		...["display-message", "-p", "-t", id, SPAWNED],
+	];
+	return parseSpawned(await tmux.run(args, options));
+}
+
 /** Gives a window a name, which tmux then changes no more by itself. */
 export async function renameWindow(tmux: Tmux, id: string, name: string, options: CallOptions = {}): Promise<void> {
 	// tmux would expand formats in the name.

@@ -14,6 +14,7 @@ export interface AuthFile {
 	readonly warnings: readonly string[];
 }
 
+const SHAPE = 'a key is written as { "type": "api_key", "key": "…" }.';
 const LONGEST_NAME = 32;
 
 /** Reads `auth.json`. Never throws; one unreadable entry hides no other, and no warning quotes the file. */
@@ -29,7 +30,7 @@ export function readAuthFile(path: string): AuthFile {
 		const place = `${path}: ${isName(provider) ? `the entry of "${provider}"` : `entry ${index + 1}, whose name is as long as a key,`}`;
 		const credential = readCredential(entry);
 		if (credential) credentials.set(provider, credential);
-		else warnings.push(`${place} is not a credential and is not used.`);
+		else warnings.push(`${place} is not a credential and is not used; ${SHAPE}`);
 		warnings.push(...listUnknown(entry).map((fault) => `${place}: ${fault}`));
 	}
 	return { credentials, warnings };

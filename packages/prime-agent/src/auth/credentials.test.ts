@@ -152,7 +152,7 @@ it("warns about a file that others can read, and about entries that are no crede
 	await chmod(path, 0o644);
 	expect(keys.warnings()).toEqual([
 		`${path} can be read by other users of this machine. Run "chmod 600 ${path}".`,
-		`${path}: the entry of "bad" is not a credential and is not used.`,
+		`${path}: the entry of "bad" is not a credential and is not used; a key is written as { "type": "api_key", "key": "…" }.`,
 	]);
 	expect((await keys.resolve(query))?.apiKey).toBe("k");
 });
@@ -160,7 +160,7 @@ it("warns about a file that others can read, and about entries that are no crede
 it("says which name of an entry means nothing, and quotes no value", async () => {
 	const { keys, path } = await setUp({ auth: { acme: { type: "api_key", keey: "sk-secret" } } });
 	expect(keys.warnings()).toEqual([
-		`${path}: the entry of "acme" is not a credential and is not used.`,
+		`${path}: the entry of "acme" is not a credential and is not used; a key is written as { "type": "api_key", "key": "…" }.`,
 		`${path}: the entry of "acme": "keey" is not known. Did you mean "key"?`,
 	]);
 });
@@ -169,7 +169,7 @@ it("quotes no key that stands where a name belongs", async () => {
 	const key = `sk-${"a1B2".repeat(10)}`;
 	const { keys, path } = await setUp({ auth: { [key]: { [key]: "openai" }, acme: { type: "api_key", key: "k" } } });
 	expect(keys.warnings()).toEqual([
-		`${path}: entry 1, whose name is as long as a key, is not a credential and is not used.`,
+		`${path}: entry 1, whose name is as long as a key, is not a credential and is not used; a key is written as { "type": "api_key", "key": "…" }.`,
 	]);
 });
 

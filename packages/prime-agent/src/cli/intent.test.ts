@@ -115,6 +115,16 @@ it("the options of one command of a family are not those of another", () => {
 	expect(() => readIntent(["kernel", "instal"])).toThrow("Use: prime-agent kernel status, prime-agent kernel install.");
 });
 
+it.each(["--help me", "-x is wrong", "--a=b c"])(
+	"tells how to send the prompt %j, which looks like an option",
+	(prompt) => {
+		expect(() => readIntent(["-p", prompt])).toThrow(
+			/^Unknown option: .* A prompt that begins with - goes behind "--": prime-agent -p -- "<prompt>"\.$/,
+		);
+		expect(readIntent(["-p", "--", prompt])).toMatchObject({ request: { prompt } });
+	},
+);
+
 it.each(PLANNED_COMMANDS)("says that the command %s is not there yet", (word) => {
 	expect(() => readIntent([word])).toThrow(`The command "${word}" is not there yet.`);
 	expect(() => readIntent(["help", word])).toThrow(`The command "${word}" is not there yet.`);
@@ -139,7 +149,7 @@ it.each([
 	["model list --mode json", "Unknown option: --mode."],
 	["--bogus", 'Unknown option: --bogus. Run "prime-agent --help" for all options.'],
 	["--modle x", 'Unknown option: --modle. Did you mean "--mode" or "--model"?'],
-	["-x", "Unknown option: -x."],
+	["-x", /^Unknown option: -x\. Run "prime-agent --help" for all options\.$/],
 	["--daemon-socket X list", "Unknown option: --daemon-socket."],
 	["-p --json hi", "Unknown option: --json."],
 	["--mode bogus", 'Unknown mode "bogus" for --mode: use text, json.'],

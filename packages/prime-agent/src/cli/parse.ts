@@ -81,11 +81,14 @@ interface OptionToken {
 	readonly rawName: string;
 	readonly value?: string | undefined;
 	readonly inlineValue?: boolean | undefined;
+	/** The whole argument that it was found in. */
+	readonly argument: string;
 }
 
 function tokenize(argv: readonly string[], table: readonly Option[]) {
+	const args = expandSpellings(argv, table);
 	const { tokens } = parseArgs({
-		args: expandSpellings(argv, table),
+		args,
 		options: Object.fromEntries(
 			table.map((option) => [
 				option.name,
@@ -99,7 +102,7 @@ function tokenize(argv: readonly string[], table: readonly Option[]) {
 		allowPositionals: true,
 		tokens: true,
 	});
-	return tokens;
+	return tokens.map((token) => ({ ...token, argument: args[token.index] ?? "" }));
 }
 
 /** Rewrites what the parser does not know: spellings such as `-nt`, and options whose value may be left out. */
@@ -148,5 +151,8 @@ function findOption(token: OptionToken, table: readonly Option[]): Option {
 		token.rawName,
 		table.map(({ name }) => `--${name}`),
 	);
-	throw new UsageError(`Unknown option: ${token.rawName}. ${hint}Run "prime-agent --help" for all options.`);
+	const prompt = /\s/.test(token.argument)
+		? ' A prompt that begins with - goes behind "--": prime-agent -p -- "<prompt>".'
+		: "";
+	throw new UsageError(`Unknown option: ${token.rawName}. ${hint}Run "prime-agent --help" for all options.${prompt}`);
 }

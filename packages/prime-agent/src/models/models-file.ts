@@ -54,7 +54,7 @@ export function readModelsFile(path: string, { isKnown, wireFormats }: ModelsFil
 		const place = `${path}: provider "${id}"`;
 		try {
 			const settings = readProvider(entry, wireFormats);
-			if (!isKnown(id)) for (const model of settings.models ?? []) completeModel(id, settings, model);
+			if (!isKnown(id)) checkWhole(id, settings);
 			providers.set(id, settings);
 		} catch (error) {
 			const why = `${place} is not used: ${(error as Error).message}.`;
@@ -91,6 +91,16 @@ function listUnknown(entry: unknown): string[] {
 			return describeUnknown(Object.keys(model), MODEL_KEYS).map((fault) => `model "${id}": ${fault}`);
 		}),
 	];
+}
+
+/** Throws where a provider that is not built in says too little to be asked for anything. */
+function checkWhole(id: string, settings: ProviderSettings): void {
+	const { models = [] } = settings;
+	for (const model of models) completeModel(id, settings, model);
+	if (models.length > 0) return;
+	const missing = (["baseUrl", "api"] as const).filter((key) => settings[key] === undefined);
+	const names = [...missing, "models"].map((key) => `"${key}"`).join(", ");
+	throw new Error(`it is not built in, so its entry needs ${names}`);
 }
 
 /** The model that a line of `models.json` describes; throws where it has no address or no api. */

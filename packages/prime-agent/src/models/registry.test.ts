@@ -106,6 +106,11 @@ it.each([
 		{ providers: { openai: { modelOverrides: { "gpt-5": { baseUrl: "localhost/v1" } } } } },
 		/provider "openai" is not used: "baseUrl" of model "gpt-5" must begin with http/,
 	],
+	[
+		{ providers: { a: {} } },
+		/provider "a" is not used: it is not built in, so its entry needs "baseUrl", "api", "models"\.$/,
+	],
+	[{ providers: { a: { ...server, models: [] } } }, /is not used: it is not built in, so its entry needs "models"\.$/],
 	[{ providers: { a: { ...server, headers: { "x-a": 1 } } } }, /"headers" is not an object of texts/],
 ])("says what is wrong with models.json %j", async (file, warning) => {
 	const registry = await open({ file });
@@ -236,6 +241,20 @@ it("accepts the provider's name in front of the id beside --provider", async () 
 	const registry = await open({ keys: keysFor("openai") });
 	const { model } = await selectModel(registry, { named: { provider: "openai", id: "openai/gpt-5" } });
 	expect(model.id).toBe("gpt-5");
+});
+
+it("tells that a model which cannot be used was asked for by the settings", async () => {
+	const registry = await open({ keys: keysFor("openai") });
+	const choose = (settings: object, named = {}) => selectModel(registry, { settings, named });
+	await expect(choose({ id: "gone" })).rejects.toThrow(
+		'Model "gone" not found. Use "prime-agent model list" to see available models. ' +
+			'settings.json asks for it with "defaultModel".',
+	);
+	await expect(choose({ provider: "xai" })).rejects.toThrow(/ settings\.json asks for it with "defaultProvider"\.$/);
+	await expect(choose({ provider: "openai", id: "gone" })).rejects.toThrow(
+		/ settings\.json asks for it with "defaultProvider" and "defaultModel"\.$/,
+	);
+	await expect(choose({ id: "gone" }, { id: "lost" })).rejects.toThrow(/models\.$/);
 });
 
 it.each([

@@ -51,7 +51,7 @@ export async function selectModel(registry: ModelRegistry, wish: ModelWish): Pro
 		const model = await findWanted(registry, wish.named);
 		return { model: wish.isKeyGiven ? model : await requireKey(registry, model) };
 	}
-	if (isNamed(wish.settings)) return { model: await requireKey(registry, await findWanted(registry, wish.settings)) };
+	if (isNamed(wish.settings)) return { model: await findOfSettings(registry, wish.settings) };
 	if (!wish.last) return { model: await findDefault(registry) };
 
 	refuse(registry, wish.last.provider);
@@ -70,6 +70,19 @@ function isNamed(name: PartialName | undefined): name is PartialName {
 async function requireKey(registry: ModelRegistry, model: Model<Api>): Promise<Model<Api>> {
 	if (!(await registry.status(model.provider))) throw noKey(registry, model.provider);
 	return model;
+}
+
+/** Who gave no model on the command line would not know where a wrong one comes from. */
+async function findOfSettings(registry: ModelRegistry, wish: PartialName): Promise<Model<Api>> {
+	try {
+		return await requireKey(registry, await findWanted(registry, wish));
+	} catch (error) {
+		// A refusal names its own file.
+		if (!(error instanceof ModelError) || error.code === "refused") throw error;
+		const provider = wish.provider === undefined ? [] : ['"defaultProvider"'];
+		const keys = [...provider, ...(wish.id === undefined ? [] : ['"defaultModel"'])].join(" and ");
+		throw new ModelError(error.code, `${error.message} settings.json asks for it with ${keys}.`);
+	}
 }
 
 async function findWanted(registry: ModelRegistry, wish: PartialName): Promise<Model<Api>> {

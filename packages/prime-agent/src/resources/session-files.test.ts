@@ -160,10 +160,29 @@ it("suggests nothing for short selectors, for ties and for what is far away", as
 	}
 });
 
+it("says of a path at which something else lies that it is no session, and why", async () => {
+	const { cwd, resolve } = await setUp();
+	await writeFile(join(cwd, "empty.jsonl"), "");
+	await writeFile(join(cwd, "notes.txt"), "Some notes.\n");
+	await mkdir(join(cwd, "src"));
+	const says = (selector: string, name: string, why: string) =>
+		expect(resolve(selector)).rejects.toMatchObject({
+			code: "no_session",
+			message: expect.stringMatching(`^${join(cwd, name)} is there, but it is no session: ${why}. Give the path`),
+		});
+	await says("empty.jsonl", "empty.jsonl", "it is empty");
+	await says("./notes.txt", "notes.txt", "it does not begin with the lines of one");
+	await says("notes.txt", "notes.txt", "it does not begin with the lines of one");
+	await says("src/", "src", "it is a folder");
+});
+
 it.skipIf(process.platform === "win32")("leaves out a pipe, which nobody may ever write to", async () => {
 	const { folder, save, resolve } = await setUp();
 	const path = await save(A);
 	execFileSync("mkfifo", [join(folder, `${B}.jsonl`)]);
 	expect((await listSessions(folder)).map((session) => session.path)).toEqual([path]);
-	await expect(resolve(join(folder, `${B}.jsonl`))).rejects.toMatchObject({ code: "not_found" });
+	await expect(resolve(join(folder, `${B}.jsonl`))).rejects.toMatchObject({
+		code: "no_session",
+		message: expect.stringContaining("it is no regular file."),
+	});
 });

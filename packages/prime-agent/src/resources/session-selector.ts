@@ -1,12 +1,17 @@
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { editDistance } from "../lib/edit-distance.ts";
+import { ignore } from "../lib/ignore.ts";
 import { type Environment, expandHome } from "../platform/paths.ts";
 import { listSessions, readSession, type SessionFile } from "./session-files.ts";
+
+const USE = 'Give the path or the id of a saved session, or use "--continue" for the newest one of this folder.';
 
 /** No session, or more than one, answers to a selector; the message says what to do. */
 class SessionSelectorError extends Error {
 	override name = "SessionSelectorError";
-	readonly code: "not_found" | "ambiguous";
+	readonly code: "not_found" | "no_session" | "ambiguous";
 	constructor(code: SessionSelectorError["code"], message: string) {
 		super(message);
 		this.code = code;
@@ -25,9 +30,10 @@ export async function resolveSession(
 	env: Environment,
 ): Promise<SessionFile> {
 	if (/[/\\]|\.jsonl$/.test(selector)) {
-		const session = await readSession(resolve(cwd, expandHome(selector, env)));
+		const path = resolve(cwd, expandHome(selector, env));
+		const session = await readSession(path);
 		if (session) return session;
-		throw notFound(selector, undefined);
+		throw (await findNoSession(path)) ?? notFound(selector, undefined);
 	}
 	const all = await listSessions(folder);
 	const local = all.filter(({ header }) => header.cwd !== undefined && resolve(header.cwd) === resolve(cwd));
@@ -39,7 +45,9 @@ export async function resolveSession(
 			if (matches.length > 1) throw ambiguous(selector, matches);
 		}
 	}
-	throw notFound(selector, suggest(wanted, all));
+	const path = resolve(cwd, selector);
+	const other = (await readSession(path)) === undefined ? await findNoSession(path) : undefined;
+	throw other ?? notFound(selector, suggest(wanted, all));
 }
 
 function normalize(id: string): string {
@@ -55,10 +63,29 @@ function isPart(id: string, wanted: string): boolean {
 }
 
 function notFound(selector: string, suggestion: string | undefined): SessionSelectorError {
-	const hint = suggestion
-		? `Did you mean '${suggestion}'?`
-		: 'Give the path or the id of a saved session, or use "--continue" for the newest one of this folder.';
+	const hint = suggestion ? `Did you mean '${suggestion}'?` : USE;
 	return new SessionSelectorError("not_found", `No session found matching '${selector}'. ${hint}`);
+}
+
+/** The error for a path at which something lies that is no session; undefined where nothing does. */
+async function findNoSession(path: string): Promise<SessionSelectorError | undefined> {
+	let found: Stats;
+	try {
+		found = await stat(path);
+	} catch (error) {
+		ignore(error, "nothing is there");
+		return undefined;
+	}
+	return new SessionSelectorError(
+		"no_session",
+		`${path} is there, but it is no session: ${describeKind(found)}. ${USE}`,
+	);
+}
+
+function describeKind(found: Stats): string {
+	if (found.isDirectory()) return "it is a folder";
+	if (!found.isFile()) return "it is no regular file";
+	return found.size === 0 ? "it is empty" : "it does not begin with the lines of one";
 }
 
 function ambiguous(selector: string, matches: readonly SessionFile[]): SessionSelectorError {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { PermissionLevel, ProviderName } from "@prime-agent/toolset";
+import { findSimilar } from "./suggest.ts";
 
 /** What a command line asks for. */
 export type Request =
@@ -109,7 +110,9 @@ export function parseArguments(args: readonly string[]): Request {
 		const { name, rawName, value } = token;
 		const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
 		if (!flag || (rawName !== `--${name}` && rawName !== `-${flag.short}`)) {
-			throw new UsageError(`Unknown option ${rawName}. A prompt that begins with - goes behind --.`);
+			const similar = findSimilar(name, Object.keys(flags));
+			const hint = similar ? `Did you mean --${similar}?` : "A prompt that begins with - goes behind --.";
+			throw new UsageError(`Unknown option ${rawName}. ${hint}`);
 		}
 		if (values.has(name)) throw new UsageError(`${rawName} is given twice.`);
 		if (flag.value === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value.`);

@@ -32,6 +32,9 @@ describe.concurrent("without a terminal", () => {
 			{ is_error: true, text: expect.stringContaining("shell tool denied at current permission level (read-write") },
 		]);
 		expect(result.stderr).not.toContain("Allow?");
+		expect(result.stderr).toMatch(
+			/^\[tool\] shell touch made\n\[refused\] shell touch made \(not allowed by --permissions read-write, and without a terminal nobody can be asked\)\nDone \(/,
+		);
 	});
 
 	test("files may be written and edited by default", async () => {

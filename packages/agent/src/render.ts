@@ -1,4 +1,5 @@
 import type { RunEnd, SessionEvent, TokenUsage } from "@prime-agent/toolset";
+import type { GatedCall } from "./gate.ts";
 import { shortenSubject, toOneLine } from "./output.ts";
 
 /** Where a run is shown. */
@@ -32,9 +33,7 @@ export class Renderer {
 				break;
 			case "tool_execution_start":
 				this.#calls++;
-				this.#screen.stderr(
-					`${["[tool]", toOneLine(event.label), shortenSubject(event.subject)].join(" ").trimEnd()}\n`,
-				);
+				this.#screen.stderr(`[tool] ${describeCall(event)}\n`);
 				break;
 			case "retry": {
 				const seconds = (event.delayMs / 1000).toFixed(1);
@@ -45,6 +44,11 @@ export class Renderer {
 				if (event.kind !== "limit") this.#screen.stderr(`warning: ${toOneLine(event.message)}\n`);
 				break;
 		}
+	}
+
+	/** Shows that a call was not run, and why. */
+	showRefusal(call: GatedCall, reason: string): void {
+		this.#screen.stderr(`[refused] ${describeCall(call)} (${reason})\n`);
 	}
 
 	/** Shows why a run did not succeed. */
@@ -74,4 +78,8 @@ export class Renderer {
 	#endLine(): void {
 		if (this.#isMidLine) this.#write("\n");
 	}
+}
+
+function describeCall({ label, subject }: { label: string; subject: string }): string {
+	return [toOneLine(label), shortenSubject(subject)].join(" ").trimEnd();
 }

@@ -5,13 +5,13 @@ import {
 	findProfile,
 	LocalEnvironment,
 	openAccess,
-	PermissionGate,
 	type RunEnd,
 } from "@prime-agent/toolset";
 import { createApproval, LineReader } from "./approve.ts";
 import type { Request } from "./arguments.ts";
 import { createDebugSink } from "./debug.ts";
 import { warnOfFolder } from "./folder.ts";
+import { AgentGate } from "./gate.ts";
 import { cleanText } from "./output.ts";
 import { Renderer } from "./render.ts";
 import { discardTypedAhead } from "./typed-ahead.ts";
@@ -89,10 +89,14 @@ function watchStops(environment: LocalEnvironment): Stop {
 
 const writeError = (text: string) => process.stderr.write(text);
 
-function createGate({ permissions, autoApprove }: RunRequest): PermissionGate {
+function createGate({ permissions, autoApprove }: RunRequest, renderer: Renderer): AgentGate {
 	const isInteractive = process.stdin.isTTY === true && !autoApprove;
-	if (!isInteractive) return new PermissionGate(permissions);
-	return new PermissionGate(permissions, createApproval(new LineReader(process.stdin, discardTypedAhead), writeError));
+	return new AgentGate({
+		level: permissions,
+		autoApprove,
+		ask: isInteractive ? createApproval(new LineReader(process.stdin, discardTypedAhead), writeError) : undefined,
+		onRefusal: (call, reason) => renderer.showRefusal(call, reason),
+	});
 }
 
 function createStream({ debug }: RunRequest) {
@@ -122,7 +126,7 @@ export async function runAgent(request: RunRequest): Promise<number> {
 		access,
 		environment,
 		streamFn: createStream(request),
-		gate: createGate(request),
+		gate: createGate(request, renderer),
 		listener: (event) => renderer.show(event),
 	});
 	const end = await submitUntil(stop.signal, session, request.prompt);

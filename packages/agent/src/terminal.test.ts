@@ -34,6 +34,8 @@ describe.concurrent("on a terminal", () => {
 			is_error: true,
 			content: denied("shell"),
 		});
+		expect(agent.stderr).toContain("[refused] shell touch two (not approved)\n");
+		expect(agent.stderr).not.toContain("[refused] shell touch one");
 	});
 
 	test("after a no further question comes, also in later turns", async () => {
@@ -182,5 +184,10 @@ describe.concurrent("on a terminal", () => {
 		expect(await agent.done).toBe(0);
 		expect(agent.stderr).not.toContain("Allow?");
 		expect(await at.read("made")).toBeUndefined();
+		expect(agent.stderr).toContain(
+			"[refused] shell touch made (not allowed by --permissions read-write, and --auto-approve asks nobody)\n",
+		);
+		expect(at.server.requests[1]?.raw).toContain("nobody is asked: the user has passed --auto-approve");
+		expect(at.server.requests[1]?.raw).not.toContain("not interactive");
 	});
 });

@@ -17,6 +17,8 @@ it.each([
 	[["-p", "--tools", "nope"], 'There is no tool "nope". Known tools: ipython.'],
 	[["-p", "--tools", "nope", "hi"], 'There is no tool "nope". Known tools: ipython.'],
 	[["-p", "--thinking", "bogus", "hi"], 'Unknown level "bogus" for --thinking'],
+	[["-p", "--help me"], 'A prompt that begins with - goes behind "--": prime-agent -p -- "<prompt>".'],
+	[["-p", "-r", "../.prime/agent/models.json", "hi"], "models.json is there, but it is no session: "],
 	[["-p"], "There is no prompt."],
 	[["--mode", "json"], "There is no prompt."],
 	[["-p", "--session-dir"], "Option --session-dir needs a value: --session-dir <dir>."],
@@ -117,6 +119,31 @@ it("says that models.json is broken also when nothing else can be used", async (
 	expect(result.stderr).toMatch(
 		/^Warning: .*models\.json is not used: it is not valid JSON \(line \d+, column \d+\)\.\nError: No models available\./,
 	);
+});
+
+it("names a provider of models.json that lists no models, and the settings that ask for a model which is not there", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	const file = join(agentFolder, "models.json");
+	await writeFile(file, (await readFile(file, "utf8")).replace('"models":[', '"modelOverrides":{},"modells":['));
+	await writeFile(join(agentFolder, "settings.json"), JSON.stringify({ defaultModel: "gone" }));
+	const { code, stderr } = await run(["-p", "hi"]);
+	expect(code).toBe(1);
+	expect(stderr).toContain(
+		`Warning: ${file}: provider "mock" is not used: it is not built in, so its entry needs "models".`,
+	);
+	expect(stderr).toMatch(/\nError: Model "gone" not found\. .* settings\.json asks for it with "defaultModel"\.\n$/);
+	expect(server.requests).toEqual([]);
+});
+
+it("names the server that is not running in its last error alone", async () => {
+	const { run, agentFolder, server } = await setUpCli();
+	await writeFile(join(agentFolder, "settings.json"), JSON.stringify({ retry: { baseDelayMs: 1, maxRetries: 2 } }));
+	await server.close();
+	const { code, stderr } = await run(["-p", "hi"]);
+	expect(code).toBe(1);
+	expect(stderr).toMatch(/\nIs the server of provider mock running\? Its address comes from models\.json\.\n$/);
+	expect(stderr.match(/Trying again/g)).toHaveLength(2);
+	expect(stderr.match(/running\?/g)).toHaveLength(1);
 });
 
 it("refuses a provider with an api that there is none of, without a request", async () => {

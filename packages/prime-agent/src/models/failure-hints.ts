@@ -2,7 +2,7 @@ import type { Api, AssistantMessage } from "@earendil-works/pi-ai";
 import { type KeyStatus, RENEW_CREDENTIALS } from "../protocol/credential.ts";
 
 /** A request, as far as it tells why it failed. */
-export interface SentRequest {
+interface SentRequest {
 	readonly provider: string;
 	readonly api: Api;
 	readonly key: KeyStatus;

@@ -25,11 +25,14 @@ async function readLog(cli: CliHarness) {
 
 /** Fails inside of the program as soon as it sends a request. */
 const FAULT = (fault: string) => `
-const { fetch } = globalThis;
-globalThis.fetch = (...request) => {
+import http from "node:http";
+import { syncBuiltinESMExports } from "node:module";
+const { request } = http;
+http.request = (...asked) => {
 	setTimeout(() => { ${fault} }, 0);
-	return fetch(...request);
-};`;
+	return request(...asked);
+};
+syncBuiltinESMExports();`;
 
 it.each([
 	["uncaught exception", `throw new TypeError("it broke at ${KEY}");`],

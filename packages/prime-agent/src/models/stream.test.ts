@@ -123,6 +123,13 @@ it("shows which address a 404 came from, without what logs in, and that /v1 may 
 	);
 });
 
+it("shows no key that is part of the address", async () => {
+	const server = await start();
+	const { errorMessage } = await ask(server, { baseUrl: `${server.url}/sk-canary-1/v1`, apiKey: "sk-canary-1" });
+	expect(errorMessage).toContain(`Asked was ${server.url}/[redacted]/v1/chat/completions;`);
+	expect(errorMessage).not.toContain("canary");
+});
+
 it("does not miss /v1 in an address that has it", async () => {
 	const server = await start();
 	server.script(raw({ status: 404, body: { error: { message: "no such model" } } }));

@@ -16,6 +16,9 @@ import { findBuiltin } from "./providers.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { noKey } from "./selection.ts";
 
+/** What is shorter, such as "none", is no secret and may be part of any address. */
+const SHORTEST_KEY = 8;
+
 /** Asks a model for one reply. */
 export type ModelStream = (
 	model: Model<Api>,
@@ -64,8 +67,10 @@ export function createStream({ registry, env, userAgent, loadAdapter, guard }: S
 			const { streamSimple } = await loadStreams(asked, loadAdapter);
 			return streamSimple(asked, messages, { ...given, ...watched });
 		};
-		const amend = (message: AssistantMessage) =>
-			addHints(message, { provider: model.provider, api: model.api, key: key.status, written, address });
+		const amend = (message: AssistantMessage) => {
+			const { provider, api } = model;
+			return addHints(message, { provider, api, key: key.status, written, address: hideKey(address, key) });
+		};
 		return guard(send, amend)(model, context, {
 			...options,
 			// The library wants a key where a local server wants none; the header that carries it is taken out again.
@@ -85,6 +90,11 @@ export async function loadStreams(model: Model<Api>, loadAdapter: LoadAdapter): 
 	process.env.OPENAI_LOG ??= "off";
 	const own = findBuiltin(model.provider)?.streams;
 	return own ? own() : loadAdapter(model.api);
+}
+
+/** Some gateways want their key in the path. */
+function hideKey(address: string | undefined, { apiKey = "" }: Key): string | undefined {
+	return apiKey.length < SHORTEST_KEY ? address : address?.replaceAll(apiKey, "[redacted]");
 }
 
 async function requestHeaders(

@@ -3,6 +3,7 @@
 A skill is a folder with `SKILL.md` and `src/<name>/__init__.py`; commands in its `bin` are on PATH.
 """
 
+import collections.abc
 import importlib.util
 import os
 import sys
@@ -10,6 +11,43 @@ import types
 
 # commands of skills run with the kernel's interpreter, not with that of the project
 PYTHON = "PRIME_AGENT_SKILL_PYTHON"
+
+
+class Call(collections.abc.Coroutine):
+    """A call of a skill: a coroutine whose `repr` says that it does nothing before it is awaited."""
+
+    def __init__(self, name, coroutine):
+        # Python's own warning of a coroutine that nobody awaits says this name
+        coroutine.__name__ = coroutine.__qualname__ = name
+        self.__name__ = self.__qualname__ = name
+        self._coroutine = coroutine
+        self._is_begun = False
+        self._is_told = False
+
+    def __await__(self):
+        self._is_begun = True
+        return self._coroutine.__await__()
+
+    def send(self, value):
+        self._is_begun = True
+        return self._coroutine.send(value)
+
+    def throw(self, *error):
+        return self._coroutine.throw(*error)
+
+    def close(self):
+        self._coroutine.close()
+
+    def __repr__(self):
+        if self._is_begun:
+            return "<call of the skill %s>" % self.__name__
+        self._is_told = True
+        return "not awaited, nothing was done: write `await %s(...)`" % self.__name__
+
+    def __del__(self):
+        if self._is_told:
+            # Python's warning would come once more, in a later cell
+            self._coroutine.close()
 
 
 class Skill(types.ModuleType):
@@ -40,7 +78,10 @@ class Skill(types.ModuleType):
         sys.modules[package] = self
         exec(spec.loader.get_code(package), self.__dict__)
 
-    async def __call__(self, *arguments, **options):
+    def __call__(self, *arguments, **options):
+        return Call(self.__name__, self._call(*arguments, **options))
+
+    async def _call(self, *arguments, **options):
         return await self.run(*arguments, **options)
 
     def __reduce__(self):

@@ -87,14 +87,11 @@ def find_all(data, part):
 def explain(path, data, old, places):
     """Why there is not exactly one place, and where to look."""
     if places:
-        lines = ", ".join(str(line_of(data, place)) for place in places[:MAX_LINES_NAMED])
-        more = ", ..." if len(places) > MAX_LINES_NAMED else ""
         times = "%d times" % len(places) if len(places) < MAX_PLACES else "%d times or more" % MAX_PLACES
-        return "old_str occurs %s in %s (lines %s%s): take in lines around it until it is unique" % (
+        return "old_str occurs %s in %s (%s): take in text around it until it is unique" % (
             times,
             path,
-            lines,
-            more,
+            name_lines(data, places),
         )
     words = old.split()
     is_cheap = words and len(data) * len(words) <= MAX_STEPS
@@ -105,6 +102,17 @@ def explain(path, data, old, places):
             line_of(data, similar.start()),
         )
     return "old_str does not occur in %s: read the file again and copy the passage exactly" % path
+
+
+def name_lines(data, places):
+    """The lines of places, each once."""
+    lines, line, at = [], 1, 0
+    for place in places:
+        line, at = line + data.count(b"\n", at, place), place
+        if line not in lines:
+            lines.append(line)
+    more = ", ..." if len(lines) > MAX_LINES_NAMED else ""
+    return "%s %s%s" % ("line" if len(lines) == 1 else "lines", ", ".join(map(str, lines[:MAX_LINES_NAMED])), more)
 
 
 def line_of(data, place):

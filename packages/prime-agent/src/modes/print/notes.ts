@@ -24,10 +24,14 @@ export function describeEvent(event: SessionEvent, isWatched: boolean): string |
 
 /** A wait that a person would take for a hang. */
 function describeWait({ name, data }: Extract<SessionEvent, { type: "feature_event" }>): string | undefined {
-	if (name === "compaction_start") return "The conversation is long: it is being summarized.";
+	if (name === "compaction_start") {
+		const isAsked = data.reason === "manual" || data.reason === "requested";
+		return isAsked ? "The conversation is being summarized." : "The conversation is long: it is being summarized.";
+	}
 	if (name !== "auto_retry_start") return undefined;
 	const { attempt, maxAttempts, delayMs, errorMessage } = data;
-	const reason = firstLine(String(errorMessage));
+	// What a person can do about it stands in the lines below, and is told when the run gives up.
+	const reason = shorten(String(errorMessage).trim().split("\n")[0] ?? "");
 	return `${reason}${/[.!?]$/.test(reason) ? "" : "."} Trying again in ${Number(delayMs) / 1_000} s (${attempt} of ${maxAttempts}).`;
 }
 

@@ -62,10 +62,21 @@ it("ends the line before it says something beside the answer", async () => {
 	expect(notes).toEqual(["Warning: slow"]);
 });
 
-it("says why it waits when a request will be sent again", async () => {
-	const data = { attempt: 1, maxAttempts: 3, delayMs: 2_500, errorMessage: "503 overloaded" };
-	const { notes } = await run(telling({ type: "feature_event", name: "auto_retry_start", data }));
-	expect(notes).toEqual(["503 overloaded. Trying again in 2.5 s (1 of 3)."]);
+it.each(["503 overloaded", "503 overloaded\n\nIs the server running?"])(
+	"says why it waits when a request will be sent again, and not yet what to do (%j)",
+	async (errorMessage) => {
+		const data = { attempt: 1, maxAttempts: 3, delayMs: 2_500, errorMessage };
+		const { notes } = await run(telling({ type: "feature_event", name: "auto_retry_start", data }));
+		expect(notes).toEqual(["503 overloaded. Trying again in 2.5 s (1 of 3)."]);
+	},
+);
+
+it.each([
+	["manual", "The conversation is being summarized."],
+	["threshold", "The conversation is long: it is being summarized."],
+])("says why a run waits for a summary (%s)", async (reason, note) => {
+	const { notes } = await run(telling({ type: "feature_event", name: "compaction_start", data: { reason } }));
+	expect(notes).toEqual([note]);
 });
 
 it("tells a watching person what the tools do", async () => {

@@ -32,6 +32,8 @@ const mostRedirects = 20;
 async function follow(start: URL, init: RequestInit = {}): Promise<globalThis.Response> {
 	let url = start;
 	let request: RequestInit = { ...init, redirect: "manual" };
+	// A text would be put behind the headers and then be written as text, which for a long one takes three copies.
+	if (typeof init.body === "string") request.body = Buffer.from(init.body);
 	for (let count = 0; count <= mostRedirects; count++) {
 		const answer = await send(url, request);
 		const place = [301, 302, 303, 307, 308].includes(answer.status) && answer.headers.get("location");

@@ -30,6 +30,17 @@ export const SKILLS: readonly KernelCase[] = [
 		},
 	},
 	{
+		title: "edit(...) without await changes nothing and says so",
+		run: async (bench) => {
+			const file = join(bench.folder, "a.txt");
+			await writeFile(file, "x\n");
+			check(await bench.run('edit("a.txt", "x", "z")'), {
+				result: "not awaited, nothing was done: write `await edit(...)`",
+			});
+			expect(await readFile(file, "utf8")).toBe("x\n");
+		},
+	},
+	{
 		title: "An edit whose text is not there, or there twice, is an error and changes nothing",
 		run: async (bench) => {
 			const file = join(bench.folder, "a.txt");

@@ -125,6 +125,8 @@ export const DECEITS: readonly Attack[] = [
 			"import signal\ndef ring(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, ring)\nsignal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)\nwhile True: pass",
 			"1",
 			"1",
+			// The alarm is the cells' own and rings in each of them, also in one that ends it: some of these come through.
+			...Array<string>(8).fill("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)"),
 		],
 		mayKill: true,
 		limitMs: 5000,

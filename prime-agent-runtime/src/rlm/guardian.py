@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from rlm.processes import find_children, find_leftovers, send_signal, take_mark
+from rlm.processes import find_children, find_leftovers, read_command, send_signal, take_mark
 
 WIRE_FD = 3
 REPORT_FD = 4
@@ -145,7 +145,13 @@ class Guardian:
             return True
 
     def leftovers(self):
-        return find_leftovers(self.mark, self.groups | self.copies, os.getpid())
+        found = find_leftovers(self.mark, self.groups | self.copies, os.getpid())
+        if not found:
+            # one that forked on and ended during that look was in neither shape seen; what it left is a child of this process
+            self.has_ended()
+            commands = {pid: read_command(pid) for pid in find_children(os.getpid())}
+            found = {pid: command for pid, command in commands.items() if command}
+        return found
 
     def reap(self):
         """Ends every process that the kernel started: TERM, then KILL, with bounded waits."""

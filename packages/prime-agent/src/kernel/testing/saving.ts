@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import type { KernelEvent } from "../../session/ports.ts";
-import { check, isRunning, type KernelCase, until } from "./bench.ts";
+import { type Bench, check, isRunning, type KernelCase, until } from "./bench.ts";
 import { namesOf, openKept } from "./kept.ts";
 
 /** How variables are saved: bounded, aside, by a copy that harms nothing. */
@@ -74,16 +74,11 @@ export const SAVING: readonly KernelCase[] = [
 	{
 		title: "A kernel whose only variable kills the process that saves it keeps the snapshot that it had",
 		run: async (bench) => {
-			const { kernel, events, saved, path } = openKept(bench);
-			await kernel.execute("x = 'first'");
-			await saved();
-			const before = await readFile(path);
-			await kernel.execute(
+			const { events } = await failToSave(
+				bench,
 				"class Kills:\n    def __reduce__(self):\n        import os\n        os.kill(os.getppid(), 9)\nx = Kills()\ndel Kills",
 			);
-			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
 			expect(events.at(-1)).toMatchObject({ reason: expect.stringContaining("saving it ended the copy") });
-			expect(await readFile(path)).toEqual(before);
 		},
 	},
 	{
@@ -209,31 +204,20 @@ export const SAVING: readonly KernelCase[] = [
 	{
 		title: "A disk that refuses data leaves the snapshot before as it was, and that is said",
 		run: async (bench) => {
-			const { kernel, events, saved, path } = openKept(bench);
-			await kernel.execute("x = 'first'");
-			await saved();
-			const before = await readFile(path);
-			await kernel.execute(
+			const { events, path } = await failToSave(
+				bench,
 				"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))\nx = 'second' * 100",
 			);
-			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
 			expect(events.find(({ type }) => type === "save_failed")).toMatchObject({
 				reason: expect.stringMatching(/File too large/),
 			});
-			expect(await readFile(path)).toEqual(before);
 			expect((await readdir(dirname(path))).sort()).toEqual(["kernel-state", "kernel-state.behind"]);
 		},
 	},
 	{
 		title: "A namespace of which nothing can be saved does not take the place of one that was saved",
 		run: async (bench) => {
-			const { kernel, events, saved, path } = openKept(bench);
-			await kernel.execute("x = 'first'");
-			await saved();
-			const before = await readFile(path);
-			await kernel.execute("x = (i for i in 'a')");
-			await until("it is said", () => events.some(({ type }) => type === "save_failed"));
-			expect(await readFile(path)).toEqual(before);
+			await failToSave(bench, "x = (i for i in 'a')");
 		},
 	},
 	{
@@ -305,3 +289,15 @@ export const SAVING: readonly KernelCase[] = [
 		},
 	},
 ];
+
+/** A kernel whose snapshot of `x` cannot be replaced after this cell; the snapshot has to stay as it was. */
+async function failToSave(bench: Bench, cell: string) {
+	const kept = openKept(bench);
+	await kept.kernel.execute("x = 'first'");
+	await kept.saved();
+	const before = await readFile(kept.path);
+	await kept.kernel.execute(cell);
+	await until("it is said", () => kept.events.some(({ type }) => type === "save_failed"));
+	expect(await readFile(kept.path)).toEqual(before);
+	return kept;
+}
